@@ -1,0 +1,193 @@
+// What is in one saved file: immutable facts, and for every tensor the place where its bytes lie.
+//
+// Opening a dump reads metadata only. Shapes: a stream has C cells; a tensor in rows holds C rows of
+// `row_bytes`; a transposed tensor holds `width` channels of C elements of `element_bytes` each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kvtool/cells.h"
+#include "kvtool/element_type.h"
+#include "kvtool/source.h"
+#include "kvtool/tokens.h"
+
+namespace kvtool {
+
+// A range of bytes of the file.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  [[nodiscard]] std::uint64_t end() const { return offset + size; }
+  bool operator==(const Extent&) const = default;
+};
+
+// Which of llama.cpp's four ways of saving made the bytes.
+enum class Container {
+  session,       // magic ggsn: llama_state_save_file
+  slot,          // magic ggsq: llama_state_seq_save_file, llama-server's slots
+  state,         // no header: llama_state_get_data
+  sequence_state // no header: llama_state_seq_get_data, and the checkpoints inside slot files
+};
+
+// The choices between layouts that share a version word, plus that word.
+struct Dialect {
+  Container container = Container::session;
+  std::uint32_t version = 0;          // 0 for states, which carry none
+  bool rng_text = false;              // session 8 and states of its time
+  bool outputs = false;               // output ids, logits, embeddings (until early 2026)
+  bool streams = true;                // each attention cache begins with n_stream (since July 2025)
+  bool sequence_ids = true;           // sequence files store the source id in each cell
+  bool rotation = false;              // rot_k and rot_v in each attention cache (11 / 4)
+  bool prefix = false;                // sequence states: 0xaf143cd8 and the source id come first
+  CellExtension extension = CellExtension::none;
+  bool operator==(const Dialect&) const = default;
+};
+
+enum class Orientation {
+  absent,      // this layer stores no such tensor
+  rows,        // one row a cell
+  transposed,  // one row a channel, one element a cell
+};
+
+// One K or V (or recurrent R or S) of one layer in one stream.
+struct Tensor {
+  Orientation orientation = Orientation::absent;
+  ElementType type = ElementType::f32;
+  std::uint64_t row_bytes = 0;      // rows: bytes of one cell's row
+  std::uint32_t element_bytes = 0;  // transposed: bytes of one element
+  std::uint32_t width = 0;          // transposed: number of channels
+  Extent extent;                    // where the bytes lie in the source
+  // Bytes that one cell takes here, in either orientation.
+  [[nodiscard]] std::uint64_t cell_bytes() const;
+};
+
+// One stored layer. Which layer of the model it is, no dump says.
+struct Layer {
+  Tensor k;    // recurrent: R
+  Tensor v;    // recurrent: S
+  Tensor ple;  // recurrent, one layer of qwen4exp: an untyped row after R
+};
+
+// Consecutive cells of a stream of a source dump, see Stream::origin.
+struct CellRun {
+  std::uint32_t dump = 0;    // index into the plan's sources; 0 in an opened dump
+  std::uint32_t stream = 0;  // Stream::ordinal there
+  std::uint32_t first = 0;   // first cell
+  std::uint32_t count = 0;   // how many
+  bool operator==(const CellRun&) const = default;
+};
+
+// An independent array of cells with their tensors.
+struct Stream {
+  CellTable cells;
+  std::uint32_t v_transposed = 0;  // the stored flag (recurrent: s_trans)
+  std::uint32_t rot_k = 0;         // width of K's Hadamard rotation, 0: none; dialects with rotation
+  std::uint32_t rot_v = 0;
+  std::vector<Layer> layers;
+  std::uint32_t ordinal = 0;       // number of this stream in the dump, in file order
+  std::vector<CellRun> origin;     // where each cell's tensor data comes from, in order;
+                                   // an opened dump has the stream itself as its only run
+};
+
+enum class MemoryKind {
+  attention,  // K and V by cell
+  recurrent,  // one state a sequence
+  verbatim,   // bytes that are carried and not interpreted
+};
+
+// A labelled piece of a verbatim memory.
+struct Block {
+  std::string label;
+  Extent extent;
+};
+
+struct Memory {
+  MemoryKind kind = MemoryKind::attention;
+  std::string role;                // "main", "base", "window", "mla", "index", "recurrent", ...
+  std::vector<Stream> streams;     // recurrent: exactly one; verbatim: none
+  std::uint32_t model_layers = 0;  // recurrent: layers of the model, with state or without
+  std::vector<Block> blocks;       // verbatim only
+};
+
+// The state proper: what follows header, tokens and prelude.
+struct State {
+  std::optional<SequenceId> source_sequence;  // from the prefix of a sequence state
+  std::string arrangement;                    // "kv", "iswa", "hybrid", ... see arrangements()
+  std::vector<Memory> memories;               // in file order
+};
+
+// A length and a sequence state behind it, inside the tail of a slot file.
+struct Blob {
+  Extent extent;               // of the content, without the length
+  Dialect dialect;             // of `state`
+  std::optional<State> state;  // absent: empty, or not understood and kept as it is
+  std::string problem;         // why it was not understood
+};
+
+// A place to which the server can go back, saved with a slot (SCKP).
+struct Checkpoint {
+  std::uint64_t tokens = 0;  // length of the prompt it stands for
+  Position pos_min = 0;
+  Position pos_max = 0;
+  Blob target;       // state of the model
+  Blob draft;        // state of the draft model; empty without one
+  Blob speculation;  // what the speculation method keeps; empty for most
+};
+
+// What llama-server appends to a slot file.
+struct Tail {
+  bool has_checkpoints = false;
+  std::vector<Checkpoint> checkpoints;
+  bool has_draft = false;
+  Blob draft;              // full state of the draft context (SDFT)
+  Blob draft_speculation;
+  Extent trailing;         // other bytes behind, kept or dropped on request only
+};
+
+// Output ids, logits and embeddings of the last batch, in dialects that have them.
+struct Outputs {
+  Extent ids;         // i32 each
+  Extent logits;      // f32 each
+  Extent embeddings;  // f32 each
+};
+
+struct Dump {
+  std::shared_ptr<const Source> source;
+  Dialect dialect;
+  std::string layout;                 // its name, e.g. "ggsq4.streams.rot/iswa"
+  std::vector<std::string> why;       // reasons for taking this layout
+  std::vector<std::string> notes;     // what was unusual, in words
+  TokenArea tokens;                   // empty in states
+  std::optional<std::string> arch;    // sessions and whole states
+  Extent rng;                         // text of the generator, dialects with rng_text
+  Outputs outputs;
+  State state;
+  Tail tail;                          // slot files only
+};
+
+// Calls f(stream) for every stream of the dump in file order: the memories' first, then those of
+// the blobs in the tail. Works on const and mutable dumps.
+template <class AnyDump, class F>
+void for_each_stream(AnyDump& dump, F&& f) {
+  auto in_state = [&](auto& state) {
+    for (auto& memory : state.memories)
+      for (auto& stream : memory.streams) f(stream);
+  };
+  auto in_blob = [&](auto& blob) {
+    if (blob.state) in_state(*blob.state);
+  };
+  in_state(dump.state);
+  for (auto& checkpoint : dump.tail.checkpoints) {
+    in_blob(checkpoint.target);
+    in_blob(checkpoint.draft);
+    in_blob(checkpoint.speculation);
+  }
+  in_blob(dump.tail.draft);
+  in_blob(dump.tail.draft_speculation);
+}
+
+}  // namespace kvtool

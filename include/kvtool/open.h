@@ -1,0 +1,42 @@
+// Opening a dump: every layout that its stamp allows is tried, strictly, to the last byte.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kvtool/dump.h"
+
+namespace kvtool {
+
+// What to do with bytes behind a sequence state that are neither SCKP nor SDFT.
+enum class Trailing {
+  refuse,  // an error that names their offset and size
+  keep,    // Dump::tail.trailing holds them; rewrites carry them
+  drop,    // Dump::tail.trailing stays empty; a rewrite leaves them out
+};
+
+struct OpenOptions {
+  std::string layout;  // only layouts whose name is or begins with this; empty: all
+  Trailing trailing = Trailing::refuse;
+};
+
+// Reads the metadata of a dump. Throws Error(damaged) when no layout fits (with the offset, field
+// and reason of the layout that came furthest), Error(unsupported) for versions and families that
+// are known but not read, Error(refused) when several layouts fit and the bytes do not decide.
+[[nodiscard]] Dump open_dump(std::shared_ptr<const Source> source, const OpenOptions& options = {});
+[[nodiscard]] Dump open_dump(const std::string& path, const OpenOptions& options = {});
+
+// The version words that open_dump reads, e.g. {8, 9, 10, 11} for sessions.
+[[nodiscard]] std::vector<std::uint32_t> known_session_versions();
+[[nodiscard]] std::vector<std::uint32_t> known_slot_versions();
+
+// An arrangement of memories that some kind of model writes, with the roles of its parts.
+struct Arrangement {
+  std::string name;                // "hybrid"
+  std::vector<std::string> roles;  // {"main", "recurrent"}
+  std::string models;              // examples, for people
+};
+[[nodiscard]] const std::vector<Arrangement>& arrangements();
+
+}  // namespace kvtool

@@ -1,0 +1,50 @@
+// Where input bytes come from: a file, a pipe, a zstd file, or memory.
+//
+// A Source is random access, read-only and of a size that does not change. Pipes and zstd files
+// become one by being spooled to an unlinked temporary file. Sources never map the file, so a file
+// that is cut while it is read is an error and not a signal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kvtool {
+
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  // The name for messages: the path as given, or "<stdin>".
+  [[nodiscard]] virtual const std::string& name() const = 0;
+  // Size of the decompressed content, bytes.
+  [[nodiscard]] virtual std::uint64_t size() const = 0;
+  // Fills `out` with the bytes from `offset` on. Throws Error(io) if the file ends before, was
+  // changed meanwhile, or cannot be read.
+  virtual void read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  // A file descriptor that holds exactly the content, for copies inside the kernel; -1 if none.
+  [[nodiscard]] virtual int descriptor() const { return -1; }
+  // Permission bits a rewritten copy should get (0600 for what has none of its own).
+  [[nodiscard]] virtual unsigned mode() const { return 0600; }
+  // Bytes handed out by read_at so far: what a test of "reads only metadata" counts.
+  [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
+
+ protected:
+  void count_read(std::uint64_t bytes) const { bytes_read_ += bytes; }
+
+ private:
+  mutable std::uint64_t bytes_read_ = 0;
+};
+
+// Opens `path` for reading; "-" is standard input. What begins with the zstd magic is decompressed.
+// Throws Error(io).
+[[nodiscard]] std::shared_ptr<Source> open_source(const std::string& path);
+
+// A Source over bytes that the caller made, for tests and for parsing parts held in memory.
+[[nodiscard]] std::shared_ptr<Source> memory_source(std::string name,
+                                                    std::vector<std::byte> bytes);
+
+}  // namespace kvtool

@@ -1,0 +1,177 @@
+// One attention cache: streams of cells with K and V of every layer.
+//
+//   [u32 n_stream]                                   dialects with streams, since July 2025
+//   for each stream:
+//     u32 cell_count                                 0 in dialects with streams: nothing follows
+//     cell_count times:
+//       i32 pos, u32 n_seq, [i32 x, i32 y, [i32 token],] i32 seq_id[n_seq]
+//     u32 v_trans, u32 n_layer, [u32 rot_k, u32 rot_v]          rotation words since 11 / 4
+//     n_layer times: i32 k_type, u64 k_row, byte k_data[cell_count * k_row]
+//     n_layer times, unless the cache has no V:
+//       v_trans 0: i32 v_type, u64 v_row, byte v_data[cell_count * v_row]
+//       v_trans 1: i32 v_type, u32 v_el, u32 v_dim, v_dim rows of cell_count elements of v_el bytes
+//
+// Cells are those in use, in index order; where they stood before is not stored.
+#pragma once
+
+#include <vector>
+
+#include "format/container.h"
+#include "format/part.h"
+#include "format/reader.h"
+#include "kvtool/dump.h"
+
+namespace kvtool::format {
+
+// llama.cpp has at most this many sequences, and one stream for each.
+inline constexpr std::uint32_t most_streams = 256;
+
+// How many sequence ids a cell may list.
+struct SequenceIds {
+  std::uint32_t least;
+  std::uint32_t most;
+};
+
+inline SequenceIds attention_ids(const Dialect& dialect) {
+  if (!holds_one_sequence(dialect)) return {0, 0xffffffff};
+  return dialect.sequence_ids ? SequenceIds{1, 1} : SequenceIds{0, 0};
+}
+
+// One cell on its way between bytes and table.
+struct StoredCell {
+  Position position = 0;
+  CellExtra extra;
+  std::vector<SequenceId> ids;
+};
+
+template <class Io>
+void extension(Io& io, CellExtra& extra, CellExtension kind) {
+  if (kind == CellExtension::none) return;
+  io.i32("x", extra.x);
+  io.i32("y", extra.y);
+  if (kind == CellExtension::xy_token) io.i32("token", extra.token);
+}
+
+template <class Io>
+void cell(Io& io, StoredCell& c, CellExtension kind, SequenceIds allowed) {
+  io.position("pos", c.position);
+  const std::uint32_t n = io.count("n_seq", c.ids.size(), 4, allowed.most);
+  if constexpr (Io::reads) {
+    io.require(n >= allowed.least, io.offset() - 4, "n_seq",
+               "expected " + std::to_string(allowed.least) + ", found " + std::to_string(n));
+    c.ids.resize(n);
+  }
+  extension(io, c.extra, kind);
+  for (SequenceId& id : c.ids) io.sequence_id("seq_id", id);
+}
+
+// The next `count` cells of a table.
+template <class Io, class Table>
+void cells(Io& io, Table& table, std::uint32_t count, CellExtension kind, SequenceIds allowed) {
+  if constexpr (Io::reads) {
+    table = CellTable(kind);
+    table.reserve(count);
+  }
+  StoredCell c;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Scope in = io.scope("cell", i);
+    if constexpr (!Io::reads) {
+      const auto ids = table.sequences(i);
+      c = {table.position(i), table.extra(i), {ids.begin(), ids.end()}};
+    }
+    cell(io, c, kind, allowed);
+    if constexpr (Io::reads) table.append(c.position, c.ids, c.extra);
+  }
+}
+
+// Least bytes of a cell, to refuse counts that cannot be true.
+inline std::uint64_t least_cell_bytes(CellExtension kind, SequenceIds allowed) {
+  const std::uint64_t extra = kind == CellExtension::none ? 0 : kind == CellExtension::xy ? 8 : 12;
+  return 8 + extra + std::uint64_t{4} * allowed.least;
+}
+
+// A tensor of one layer stored row by row.
+template <class Io, class AnyStream, class AnyLayer>
+void rows(Io& io, AnyStream& stream, AnyLayer& layer, TensorOfLayer part, const RowNames& names) {
+  auto& tensor = layer.*part;
+  io.type(names.type, tensor.type);
+  io.row_size(names.row, tensor.row_bytes, tensor.type);
+  if constexpr (Io::reads) tensor.orientation = Orientation::rows;
+  io.tensor(names.data, stream, layer, part);
+}
+
+// V of one layer stored channel by channel.
+template <class Io, class AnyStream, class AnyLayer>
+void columns(Io& io, AnyStream& stream, AnyLayer& layer) {
+  auto& tensor = layer.v;
+  io.type("v_type", tensor.type);
+  io.u32("v_el", tensor.element_bytes);
+  io.u32("v_dim", tensor.width);
+  if constexpr (Io::reads) {
+    const ElementTypeInfo& type = info(tensor.type);
+    io.require(type.block_elements == 1 && tensor.element_bytes == type.block_bytes,
+               io.offset() - 8, "v_el",
+               "expected the size of one element of " + std::string(type.name) + ", found " +
+                   std::to_string(tensor.element_bytes));
+    tensor.orientation = Orientation::transposed;
+  }
+  io.tensor("v_data", stream, layer, &Layer::v);
+}
+
+template <class Io, class AnyStream>
+void layers_of_stream(Io& io, AnyStream& stream, bool has_v) {
+  for (std::size_t l = 0; l < stream.layers.size(); ++l) {
+    const Scope in = io.scope("layer", l);
+    rows(io, stream, stream.layers[l], &Layer::k, k_names);
+  }
+  for (std::size_t l = 0; has_v && l < stream.layers.size(); ++l) {
+    const Scope in = io.scope("layer", l);
+    if (stream.v_transposed != 0)
+      columns(io, stream, stream.layers[l]);
+    else
+      rows(io, stream, stream.layers[l], &Layer::v, v_names);
+  }
+}
+
+// Tells an opened stream that its data is its own.
+inline void note_origin(Stream& stream, std::uint32_t cells) {
+  if (cells > 0) stream.origin = {{0, stream.ordinal, 0, cells}};
+}
+
+template <class Io, class AnyStream>
+void attention_stream(Io& io, AnyStream& stream, const Dialect& dialect, bool has_v) {
+  io.begin_stream(stream);
+  const SequenceIds allowed = attention_ids(dialect);
+  const std::uint32_t n = io.count("cell_count", stream.cells.size(),
+                                   least_cell_bytes(dialect.extension, allowed));
+  if (n == 0 && dialect.streams) return;
+  cells(io, stream.cells, n, dialect.extension, allowed);
+  io.flag("v_trans", stream.v_transposed);
+  const std::uint32_t layers = io.count("n_layer", stream.layers.size(), has_v ? 24 : 12);
+  if (dialect.rotation) {
+    io.rotation("rot_k", stream.rot_k);
+    io.rotation("rot_v", stream.rot_v);
+  }
+  if constexpr (Io::reads) {
+    stream.layers.resize(layers);
+    note_origin(stream, n);
+  }
+  layers_of_stream(io, stream, has_v);
+}
+
+template <class Io, class AnyMemory>
+void attention(Io& io, AnyMemory& memory, const Dialect& dialect, bool has_v) {
+  std::uint32_t streams = 1;
+  if (dialect.streams)
+    streams = io.count("n_stream", memory.streams.size(), 4, most_streams);
+  if constexpr (Io::reads) {
+    io.require(streams > 0, io.offset() - 4, "n_stream", "expected 1 or more, found 0");
+    memory.streams.resize(streams);
+  }
+  for (std::size_t s = 0; s < memory.streams.size(); ++s) {
+    const Scope in = io.scope("stream", s);
+    attention_stream(io, memory.streams[s], dialect, has_v);
+  }
+}
+
+}  // namespace kvtool::format

@@ -1,0 +1,55 @@
+// The one way to touch input bytes: a position that moves forward and never leaves its bounds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kvtool/dump.h"
+
+namespace kvtool::format {
+
+// A source seen through a buffer, shared by all cursors on it, so that copying a cursor (to try
+// another layout from the same place) costs nothing.
+class Window {
+ public:
+  explicit Window(const Source& source) : source_(source) {}
+  // Fills `out` from `offset`; the caller has checked the bounds.
+  void read(std::uint64_t offset, std::span<std::byte> out);
+  [[nodiscard]] std::uint64_t size() const { return source_.size(); }
+
+ private:
+  void load(std::uint64_t offset);
+
+  static constexpr std::size_t block_bytes = 1U << 14U;
+  const Source& source_;
+  std::uint64_t begin_ = 0;
+  std::size_t filled_ = 0;
+  std::unique_ptr<std::byte[]> block_ = std::make_unique<std::byte[]>(block_bytes);
+};
+
+class Cursor {
+ public:
+  Cursor(Window& window, Extent bounds)
+      : window_(&window), at_(bounds.offset), end_(bounds.end()) {}
+
+  [[nodiscard]] Window& window() const { return *window_; }
+  [[nodiscard]] std::uint64_t offset() const { return at_; }
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  [[nodiscard]] std::uint64_t remaining() const { return end_ - at_; }
+
+  // The next little-endian word, or false (and no move) when fewer bytes remain.
+  [[nodiscard]] bool take(std::uint32_t& value);
+  [[nodiscard]] bool take(std::uint64_t& value);
+  [[nodiscard]] bool take(std::span<std::byte> bytes);
+  // Moves over `size` bytes without reading them, or false when fewer remain.
+  [[nodiscard]] bool skip(std::uint64_t size);
+
+ private:
+  Window* window_;
+  std::uint64_t at_;
+  std::uint64_t end_;
+};
+
+}  // namespace kvtool::format

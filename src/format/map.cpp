@@ -1,0 +1,112 @@
+#include "kvtool/map.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "format/walk.h"
+#include "kvtool/error.h"
+
+namespace kvtool {
+namespace {
+
+using format::Scope;
+using format::TensorOfLayer;
+
+// Lays the fields of a dump end to end under the labels that a policy gives them.
+class Mapper final : public format::Visitor {
+ public:
+  using Label = std::string (*)(const std::string& path);
+
+  explicit Mapper(Label label) : label_(label) {}
+
+  void field(const Scope* path, const char* name, std::span<const std::byte> bytes) override {
+    add(path, name, bytes.size());
+  }
+  void opaque(const Scope* path, const char* name, const Extent& extent) override {
+    expect_at(extent.offset);
+    add(path, name, extent.size);
+  }
+  void tensor(const Scope* path, const char* name, const Stream& stream, std::size_t layer,
+              TensorOfLayer part) override {
+    const Tensor& tensor = stream.layers[layer].*part;
+    expect_at(tensor.extent.offset);
+    add(path, name, tensor.extent.size);
+  }
+
+  std::vector<MapRange> finish(std::uint64_t size) {
+    expect_at(size);
+    return std::move(ranges_);
+  }
+
+ private:
+  void add(const Scope* path, const char* name, std::uint64_t size) {
+    if (size == 0) return;
+    const std::string label = label_(Scope::path(path) + name);
+    if (!ranges_.empty() && ranges_.back().label == label)
+      ranges_.back().size += size;
+    else
+      ranges_.push_back({at_, size, label});
+    at_ += size;
+  }
+
+  // The walk and the reading must agree on where everything lies.
+  void expect_at(std::uint64_t offset) const {
+    if (at_ != offset)
+      throw std::logic_error(fmt::format("map: at {} where the file was read at {}", at_, offset));
+  }
+
+  Label label_;
+  std::uint64_t at_ = 0;
+  std::vector<MapRange> ranges_;
+};
+
+std::string whole_path(const std::string& path) { return path; }
+
+// All fields of the cells of a stream under one label.
+std::string cells_together(const std::string& path) {
+  const std::size_t cell = path.find(".cell[");
+  return cell == std::string::npos ? path : path.substr(0, cell) + ".cells";
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// The kind of thing a field of a stream is.
+std::string_view piece_of(std::string_view path) {
+  if (path.find(".cell[") != std::string_view::npos || ends_with(path, "cell_count")) return "cells";
+  for (const std::string_view name : {"k_data", "v_data", "r_data", "s_data", "ple_data"})
+    if (ends_with(path, name)) return name.substr(0, name.find('_'));
+  return "headers";
+}
+
+// Large pieces: the file's header, tokens, prelude, each memory by piece, each part of the tail.
+std::string section(const std::string& path) {
+  if (path == "magic" || path == "version" || path == "source_sequence") return "header";
+  if (path == "n_token" || path == "tokens") return "tokens";
+  if (path.rfind("tail.", 0) == 0) {
+    const std::size_t end = path.find_first_of("].", 5);
+    return path.substr(0, end == std::string::npos ? end : end + (path[end] == ']' ? 1 : 0));
+  }
+  if (path.rfind("memory[", 0) == 0)
+    return path.substr(0, path.find(']') + 1) + "." + std::string(piece_of(path));
+  return path.rfind("n_", 0) == 0 ? path.substr(2) : path;
+}
+
+std::vector<MapRange> map_with(const Dump& dump, Mapper::Label label) {
+  Mapper mapper(label);
+  format::Walker walker(mapper);
+  format::walk(walker, dump);
+  return mapper.finish(dump.source->size());
+}
+
+}  // namespace
+
+std::vector<MapRange> map_of(const Dump& dump, bool every_field) {
+  return map_with(dump, every_field ? whole_path : cells_together);
+}
+
+std::vector<MapRange> sections_of(const Dump& dump) { return map_with(dump, section); }
+
+}  // namespace kvtool

@@ -1,0 +1,220 @@
+#include "kvtool/open.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "format/choose.h"
+#include "format/container.h"
+#include "format/dialect.h"
+#include "format/ik_llama.h"
+#include "format/state.h"
+#include "format/tail.h"
+#include "kvtool/error.h"
+
+namespace kvtool {
+namespace {
+
+using namespace format;
+
+constexpr std::array<std::uint32_t, 4> session_versions = {8, 9, 10, 11};
+constexpr std::array<std::uint32_t, 3> slot_versions = {2, 3, 4};
+
+template <std::size_t N>
+std::string list(const std::array<std::uint32_t, N>& versions) {
+  return fmt::format("{}", fmt::join(versions, ", "));
+}
+
+// The first two words of a file, as far as it has them.
+struct Stamp {
+  std::uint32_t magic = 0;
+  std::uint32_t version = 0;
+};
+
+Stamp read_stamp(Window& window) {
+  Cursor cursor(window, {0, window.size()});
+  Stamp stamp;
+  if (cursor.take(stamp.magic)) static_cast<void>(cursor.take(stamp.version));
+  return stamp;
+}
+
+bool is_dump_magic(std::uint32_t magic) { return magic == session_magic || magic == slot_magic; }
+
+[[noreturn]] void fail_at(std::uint64_t offset, const char* field, ErrorKind kind,
+                          const std::string& message) {
+  throw Error(kind, Place{offset, field}, message);
+}
+
+// Things that people hand over instead of a dump.
+void refuse_other_files(const Window& window, const Stamp& stamp) {
+  if (window.size() == 0) fail_at(0, "magic", ErrorKind::damaged, "the file is empty");
+  if (is_dump_magic(__builtin_bswap32(stamp.magic)))
+    fail_at(0, "magic", ErrorKind::unsupported,
+            "byte-swapped: written on a big-endian machine, or the bytes of each word are reversed");
+  if (stamp.magic == 0x46554747)  // "GGUF"
+    fail_at(0, "magic", ErrorKind::unsupported, "this is a model (GGUF), not a saved cache");
+  if ((stamp.magic & 0xffffU) == 0x8b1fU)
+    fail_at(0, "magic", ErrorKind::unsupported, "this is a gzip file; unpack it first");
+}
+
+[[noreturn]] void refuse_version(const Stamp& stamp) {
+  const bool session = stamp.magic == session_magic;
+  const bool old = session ? stamp.version < 8 : stamp.version == 1;
+  fail_at(4, "version", ErrorKind::unsupported,
+          fmt::format("{} version {} is {}; known: {}", session ? "ggsn" : "ggsq", stamp.version,
+                      old ? "older than this kvtool reads" : "unknown",
+                      session ? list(session_versions) : list(slot_versions)));
+}
+
+std::vector<Dialect> dialects_of(const Stamp& stamp) {
+  if (stamp.magic == session_magic) return session_dialects(stamp.version);
+  if (stamp.magic == slot_magic) return slot_dialects(stamp.version);
+  if (stamp.magic == sequence_state_magic) return sequence_state_dialects(true);
+  std::vector<Dialect> all = state_dialects();
+  for (Dialect& d : sequence_state_dialects(false)) all.push_back(std::move(d));
+  return all;
+}
+
+// Tries layouts on one file and collects those that fit.
+class Opener {
+ public:
+  Opener(std::shared_ptr<const Source> source, const OpenOptions& options)
+      : source_(std::move(source)), options_(options), window_(*source_) {}
+
+  Dump open() {
+    const Stamp stamp = read_stamp(window_);
+    refuse_other_files(window_, stamp);
+    const std::vector<Dialect> dialects = dialects_of(stamp);
+    if (dialects.empty()) refuse_version(stamp);
+    for (const Strictness strictness : {Strictness::plausible, Strictness::structural}) {
+      try_all(dialects, strictness);
+      if (!readings_.empty()) return finish(strictness);
+    }
+    refuse_ik_llama(window_, stamp.magic, stamp.version);
+    fail_all(stamp);
+  }
+
+ private:
+  void try_all(const std::vector<Dialect>& dialects, Strictness strictness) {
+    for (const Dialect& dialect : dialects) try_dialect(dialect, strictness);
+    keep_least_trailing();
+  }
+
+  bool wanted(const std::string& layout) const {
+    return layout.compare(0, options_.layout.size(), options_.layout) == 0;
+  }
+
+  void try_dialect(const Dialect& dialect, Strictness strictness) {
+    Dump dump;
+    dump.source = source_;
+    dump.dialect = dialect;
+    Reader io(Cursor(window_, {0, window_.size()}), strictness);
+    try {
+      prelude(io, dump);
+      prefix(io, dump.state, dialect);
+    } catch (const Error& error) {
+      return furthest_.note(error, name_of(dialect));
+    }
+    dump.tokens = decode_tokens(std::move(dump.tokens.words));
+    for (StateReading& reading : read_states(io, dialect, name_of(dialect), furthest_))
+      try_end(dump, std::move(reading));
+  }
+
+  // Takes a reading of the memories if the rest of the file is accounted for.
+  void try_end(const Dump& prelude_of, StateReading reading) {
+    Dump dump = prelude_of;
+    reading.state.source_sequence = dump.state.source_sequence;
+    dump.state = std::move(reading.state);
+    dump.layout = name_of(dump.dialect, visible_choices(dump.state)) + "/" + dump.state.arrangement;
+    if (!wanted(dump.layout)) return;
+    Reader io = reading.end;
+    const std::uint64_t end_of_state = io.offset();
+    std::string problem = read_rest(io, dump);
+    if (!problem.empty() && !may_trail(dump)) {
+      furthest_.note(Error(ErrorKind::damaged, Place{end_of_state, "end"}, problem), dump.layout);
+      return;
+    }
+    if (!problem.empty()) dump.notes.push_back(std::move(problem));
+    readings_.push_back(std::move(dump));
+  }
+
+  bool may_trail(const Dump& dump) const {
+    return options_.trailing != Trailing::refuse && holds_one_sequence(dump.dialect) &&
+           !dump.state.memories.empty();
+  }
+
+  // What stands behind the memories; the answer says why it should not be there.
+  static std::string read_rest(Reader& io, Dump& dump) {
+    if (io.cursor().remaining() == 0) return {};
+    if (dump.dialect.container == Container::slot) return read_tail(io, dump.tail, dump.dialect);
+    const std::uint64_t rest = io.cursor().remaining();
+    io.opaque("trailing", dump.tail.trailing, rest);
+    return fmt::format("{} bytes remain behind the state", rest);
+  }
+
+  // With --trailing several layouts can end early; the one that explains most is meant.
+  void keep_least_trailing() {
+    std::uint64_t least = ~std::uint64_t{0};
+    for (const Dump& d : readings_) least = std::min(least, d.tail.trailing.size);
+    std::erase_if(readings_, [&](const Dump& d) { return d.tail.trailing.size > least; });
+  }
+
+  Dump finish(Strictness strictness) {
+    Dump dump = choose(std::move(readings_));
+    if (options_.trailing == Trailing::drop) dump.tail.trailing = {};
+    std::vector<std::string> why = describe(dump.dialect, visible_choices(dump.state));
+    why.insert(why.end(), dump.why.begin(), dump.why.end());
+    dump.why = std::move(why);
+    if (strictness == Strictness::structural)
+      dump.notes.emplace_back("read without the plausibility tests: negative positions are there");
+    return dump;
+  }
+
+  [[noreturn]] void fail_all(const Stamp& stamp) const {
+    if (furthest_.empty())
+      throw Error(ErrorKind::usage, "no layout is named " + options_.layout);
+    const Error& e = furthest_.error();
+    const bool bare = !is_dump_magic(stamp.magic) && stamp.magic != sequence_state_magic;
+    if (bare)
+      fail_at(0, "magic", ErrorKind::damaged,
+              fmt::format("expected ggsn, ggsq or a bare state, found {:#010x} (as a state, {} came "
+                          "furthest: {})",
+                          stamp.magic, furthest_.attempt(), e.what()));
+    const Place place = e.place().value_or(Place{});
+    throw Error(e.kind(), place, fmt::format("{} (no layout fits; {} came furthest)", e.message(),
+                                             furthest_.attempt()));
+  }
+
+  std::shared_ptr<const Source> source_;
+  const OpenOptions& options_;
+  Window window_;
+  Furthest furthest_;
+  std::vector<Dump> readings_;
+};
+
+}  // namespace
+
+Dump open_dump(std::shared_ptr<const Source> source, const OpenOptions& options) {
+  const std::string name = source->name();
+  try {
+    return Opener(std::move(source), options).open();
+  } catch (const Error& error) {
+    throw error.in_file(name);
+  }
+}
+
+Dump open_dump(const std::string& path, const OpenOptions& options) {
+  return open_dump(open_source(path), options);
+}
+
+std::vector<std::uint32_t> known_session_versions() {
+  return {session_versions.begin(), session_versions.end()};
+}
+
+std::vector<std::uint32_t> known_slot_versions() {
+  return {slot_versions.begin(), slot_versions.end()};
+}
+
+}  // namespace kvtool

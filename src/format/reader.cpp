@@ -1,0 +1,163 @@
+#include "format/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "kvtool/checked.h"
+#include "kvtool/error.h"
+
+namespace kvtool::format {
+namespace {
+
+// Longest architecture name taken; real ones have up to 20 characters.
+constexpr std::uint32_t most_name_characters = 256;
+
+bool printable(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+}  // namespace
+
+void Reader::fail(std::uint64_t offset, const char* field, const std::string& detail) const {
+  throw Error(ErrorKind::damaged, Place{offset, Scope::path(scope_) + field}, detail);
+}
+
+void Reader::require(bool fine, std::uint64_t offset, const char* field,
+                     const std::string& detail) const {
+  if (!fine) fail(offset, field, detail);
+}
+
+void Reader::need(const char* field, std::uint64_t bytes) const {
+  if (bytes > cursor_.remaining())
+    fail(offset(), field, fmt::format("needs {} bytes, {} remain", bytes, cursor_.remaining()));
+}
+
+Reader Reader::inside(const Extent& bounds) const {
+  return {Cursor(cursor_.window(), bounds), strictness_};
+}
+
+void Reader::take_over(const Reader& ahead) {
+  cursor_ = ahead.cursor_;
+  next_stream_ = ahead.next_stream_;
+}
+
+void Reader::u32(const char* field, std::uint32_t& value) {
+  if (!cursor_.take(value)) need(field, sizeof value);
+}
+
+void Reader::i32(const char* field, std::int32_t& value) {
+  std::uint32_t word = 0;
+  u32(field, word);
+  value = static_cast<std::int32_t>(word);
+}
+
+void Reader::u64(const char* field, std::uint64_t& value) {
+  if (!cursor_.take(value)) need(field, sizeof value);
+}
+
+void Reader::constant(const char* field, std::uint32_t expected) {
+  const std::uint64_t at = offset();
+  std::uint32_t found = 0;
+  u32(field, found);
+  if (found != expected) fail(at, field, fmt::format("expected {}, found {}", expected, found));
+}
+
+void Reader::flag(const char* field, std::uint32_t& value) {
+  const std::uint64_t at = offset();
+  u32(field, value);
+  if (value > 1) fail(at, field, fmt::format("expected 0 or 1, found {}", value));
+}
+
+std::uint32_t Reader::count(const char* field, std::uint64_t /*current*/, std::uint64_t least_bytes,
+                            std::uint64_t most) {
+  const std::uint64_t at = offset();
+  std::uint32_t found = 0;
+  u32(field, found);
+  if (found > most) fail(at, field, fmt::format("expected at most {}, found {}", most, found));
+  const std::uint64_t bytes = checked_multiply(found, least_bytes);
+  if (bytes > cursor_.remaining())
+    fail(at, field, fmt::format("{} entries need at least {} bytes, {} remain", found, bytes,
+                                cursor_.remaining()));
+  return found;
+}
+
+void Reader::position(const char* field, Position& value) {
+  const std::uint64_t at = offset();
+  i32(field, value);
+  if (value < 0 && strictness_ == Strictness::plausible)
+    fail(at, field, fmt::format("expected 0 or more, found {}", value));
+}
+
+void Reader::sequence_id(const char* field, SequenceId& value) {
+  const std::uint64_t at = offset();
+  i32(field, value);
+  if (value < 0) fail(at, field, fmt::format("expected 0 or more, found {}", value));
+}
+
+void Reader::type(const char* field, ElementType& type) {
+  const std::uint64_t at = offset();
+  std::int32_t id = 0;
+  i32(field, id);
+  const auto* found = find_element_type(id);
+  if (found == nullptr) fail(at, field, fmt::format("expected a ggml type id, found {}", id));
+  type = found->type;
+}
+
+void Reader::row_size(const char* field, std::uint64_t& bytes, ElementType type) {
+  const std::uint64_t at = offset();
+  u64(field, bytes);
+  const auto& t = info(type);
+  if (bytes % t.block_bytes != 0)
+    fail(at, field, fmt::format("expected whole blocks of {} bytes ({}), found {} bytes",
+                                t.block_bytes, t.name, bytes));
+}
+
+void Reader::rotation(const char* field, std::uint32_t& width) {
+  const std::uint64_t at = offset();
+  u32(field, width);
+  if (width != 0 && !std::has_single_bit(width))
+    fail(at, field, fmt::format("expected 0 or a power of two, found {}", width));
+}
+
+void Reader::text(const char* field, std::string& value) {
+  const std::uint64_t at = offset();
+  const std::uint32_t size = count(field, value.size(), 1, most_name_characters);
+  value.resize(size);
+  if (!cursor_.take(std::as_writable_bytes(std::span(value)))) need(field, size);
+  if (!printable(value)) fail(at, field, "expected printable characters");
+}
+
+void Reader::words(const char* count_field, const char* field, std::vector<std::int32_t>& values) {
+  values.resize(count(count_field, values.size(), sizeof(std::int32_t)));
+  if (!cursor_.take(std::as_writable_bytes(std::span(values))))
+    need(field, values.size() * sizeof(std::int32_t));
+}
+
+void Reader::floats(const char* count_field, const char* field, Extent& extent) {
+  const std::uint64_t at = offset();
+  std::uint64_t found = 0;
+  u64(count_field, found);
+  if (found > cursor_.remaining() / sizeof(float))
+    fail(at, count_field,
+         fmt::format("{} values of 4 bytes do not fit, {} bytes remain", found, cursor_.remaining()));
+  opaque(field, extent, found * sizeof(float));
+}
+
+void Reader::opaque(const char* field, Extent& extent, std::uint64_t size) {
+  extent = {offset(), size};
+  if (!cursor_.skip(size)) need(field, size);
+}
+
+void Reader::tensor(const char* field, const Stream& stream, Layer& layer, TensorOfLayer part) {
+  Tensor& tensor = layer.*part;
+  const std::uint64_t cell = tensor.cell_bytes();
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(stream.cells.size(), cell, &bytes) || bytes > cursor_.remaining())
+    fail(offset(), field, fmt::format("{} cells of {} bytes do not fit, {} bytes remain",
+                                      stream.cells.size(), cell, cursor_.remaining()));
+  opaque(field, tensor.extent, bytes);
+}
+
+}  // namespace kvtool::format

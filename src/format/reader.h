@@ -1,0 +1,93 @@
+// Reads a layout: the Io that fills a Dump from bytes and checks every field on the way.
+//
+// The descriptions in this folder are templates over an Io. With a Reader they assign to the nodes
+// of a mutable Dump; with a Walker (walker.h) they present the nodes of a const one. Every function
+// here throws Error(damaged) with offset, field, what was expected and what was found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/cursor.h"
+#include "format/part.h"
+#include "format/scope.h"
+#include "kvtool/dump.h"
+
+namespace kvtool::format {
+
+// Which values a reader takes for fields that loaders do not check either.
+enum class Strictness {
+  plausible,   // what real programs write
+  structural,  // also negative positions and repeated ids, so that damage can be shown
+};
+
+class Reader {
+ public:
+  static constexpr bool reads = true;
+
+  Reader(Cursor cursor, Strictness strictness) : cursor_(cursor), strictness_(strictness) {}
+  // A copy continues from the same place on its own, outside all scopes.
+  Reader(const Reader& other)
+      : cursor_(other.cursor_), strictness_(other.strictness_), next_stream_(other.next_stream_) {}
+  Reader& operator=(const Reader&) = delete;
+
+  [[nodiscard]] Cursor& cursor() { return cursor_; }
+  [[nodiscard]] std::uint64_t offset() const { return cursor_.offset(); }
+  [[nodiscard]] Strictness strictness() const { return strictness_; }
+  [[nodiscard]] Scope scope(std::string_view name, std::uint64_t index = Scope::unnumbered) {
+    return {scope_, name, index};
+  }
+
+  void u32(const char* field, std::uint32_t& value);
+  void i32(const char* field, std::int32_t& value);
+  void u64(const char* field, std::uint64_t& value);
+  // A word that can only have one value.
+  void constant(const char* field, std::uint32_t expected);
+  // A word that is 0 or 1.
+  void flag(const char* field, std::uint32_t& value);
+  // The number of things that follow, each at least `least_bytes` long. `current` is for writing.
+  std::uint32_t count(const char* field, std::uint64_t current, std::uint64_t least_bytes,
+                      std::uint64_t most = 0xffffffff);
+  void position(const char* field, Position& value);
+  void sequence_id(const char* field, SequenceId& value);
+  // An i32 that names an element type.
+  void type(const char* field, ElementType& type);
+  // A u64 row size: whole blocks of the type.
+  void row_size(const char* field, std::uint64_t& bytes, ElementType type);
+  // Width of a Hadamard rotation: 0 or a power of two.
+  void rotation(const char* field, std::uint32_t& width);
+  // A length and that many printable characters.
+  void text(const char* field, std::string& value);
+  // A count and that many words.
+  void words(const char* count_field, const char* field, std::vector<std::int32_t>& values);
+  // A 64-bit count and that many f32, left where they are.
+  void floats(const char* count_field, const char* field, Extent& extent);
+  // Bytes that stay where they are; only their place is noted.
+  void opaque(const char* field, Extent& extent, std::uint64_t size);
+  // The payload of one tensor of one layer: cells x bytes of a cell.
+  void tensor(const char* field, const Stream& stream, Layer& layer, TensorOfLayer part);
+  // A reader of the same file that sees only `bounds`.
+  [[nodiscard]] Reader inside(const Extent& bounds) const;
+  // Goes on where a copy of this reader has got to.
+  void take_over(const Reader& ahead);
+  [[nodiscard]] std::uint32_t next_stream() const { return next_stream_; }
+  void set_next_stream(std::uint32_t ordinal) { next_stream_ = ordinal; }
+  // Tells a stream its number.
+  void begin_stream(Stream& stream) { stream.ordinal = next_stream_++; }
+
+  // Throws unless `fine`: the field just read, at `offset`, holds something impossible.
+  void require(bool fine, std::uint64_t offset, const char* field, const std::string& detail) const;
+  [[noreturn]] void fail(std::uint64_t offset, const char* field, const std::string& detail) const;
+
+ private:
+  void need(const char* field, std::uint64_t bytes) const;
+
+  Cursor cursor_;
+  Strictness strictness_;
+  std::uint32_t next_stream_ = 0;
+  const Scope* scope_ = nullptr;
+};
+
+}  // namespace kvtool::format

@@ -1,0 +1,83 @@
+// The memories of a state: which kinds follow each other in the files of which models.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/attention.h"
+#include "format/reader.h"
+#include "format/recurrent.h"
+#include "kvtool/dump.h"
+#include "kvtool/error.h"
+
+namespace kvtool::format {
+
+// A kind of memory as a layout describes it.
+enum class Part {
+  attention,             // K and V
+  attention_k_only,      // V headers left out: MLA and indexer caches
+  recurrent,
+  deepseek4_head,        // full
+  deepseek4_part_head,   // partial: no body behind the caches
+  deepseek4_body,
+};
+
+struct PartSpec {
+  Part part;
+  const char* role;
+};
+
+// A sequence of parts that some models write; see arrangements() for people.
+struct ArrangementSpec {
+  const char* name;
+  const char* models;
+  std::vector<PartSpec> parts;
+};
+
+// In the order in which equal readings are preferred.
+[[nodiscard]] const std::vector<ArrangementSpec>& arrangement_specs();
+
+// True when any layer of an attention memory stores V.
+[[nodiscard]] bool stores_v(const Memory& memory);
+
+// Presents or writes the memories of a state.
+template <class Io>
+void walk_memories(Io& io, const State& state, const Dialect& dialect) {
+  for (std::size_t m = 0; m < state.memories.size(); ++m) {
+    const Scope in = io.scope("memory", m);
+    const Memory& memory = state.memories[m];
+    if (memory.kind == MemoryKind::attention) attention(io, memory, dialect, stores_v(memory));
+    if (memory.kind == MemoryKind::recurrent)
+      recurrent(io, memory, dialect, {0, ple_layer_of(memory.streams.front())});
+    for (const Block& block : memory.blocks) io.opaque(block.label.c_str(), block.extent, 0);
+  }
+}
+
+// A way of reading a state, and where it ends.
+struct StateReading {
+  State state;
+  Reader end;  // stands behind the state
+};
+
+// Keeps the error of the attempt that came furthest.
+class Furthest {
+ public:
+  void note(const Error& error, const std::string& attempt);
+  [[nodiscard]] bool empty() const { return !error_; }
+  [[nodiscard]] const Error& error() const { return *error_; }
+  [[nodiscard]] const std::string& attempt() const { return attempt_; }
+
+ private:
+  std::optional<Error> error_;
+  std::string attempt_;
+};
+
+// All ways of reading the bytes from `io` on as the memories of a state of this dialect.
+// What did not read is noted in `furthest` under `attempt` and the arrangement's name.
+std::vector<StateReading> read_states(const Reader& io, const Dialect& dialect,
+                                      const std::string& attempt, Furthest& furthest);
+
+}  // namespace kvtool::format

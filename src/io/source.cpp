@@ -1,0 +1,98 @@
+#include "kvtool/source.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "io/disk.h"
+#include "io/file_source.h"
+#include "io/spool.h"
+#include "kvtool/error.h"
+
+namespace kvtool {
+namespace {
+
+class MemorySource final : public Source {
+ public:
+  MemorySource(std::string name, std::vector<std::byte> bytes)
+      : name_(std::move(name)), bytes_(std::move(bytes)) {}
+
+  const std::string& name() const override { return name_; }
+  std::uint64_t size() const override { return bytes_.size(); }
+
+  void read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset > bytes_.size() || out.size() > bytes_.size() - offset)
+      throw Error(ErrorKind::io, Place{offset, {}}, "end of data").in_file(name_);
+    if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
+    count_read(out.size());
+  }
+
+ private:
+  std::string name_;
+  std::vector<std::byte> bytes_;
+};
+
+bool begins_with_zstd_magic(const Source& source) {
+  constexpr std::array<unsigned char, 4> magic = {0x28, 0xb5, 0x2f, 0xfd};
+  std::array<std::byte, 4> head{};
+  if (source.size() < head.size()) return false;
+  source.read_at(0, head);
+  return std::memcmp(head.data(), magic.data(), magic.size()) == 0;
+}
+
+std::shared_ptr<Source> unpacked(Disk& disk, std::shared_ptr<Source> source) {
+  return begins_with_zstd_magic(*source) ? decompress(disk, *source) : source;
+}
+
+}  // namespace
+
+FileSource::FileSource(Disk& disk, std::string name, int fd)
+    : disk_(disk), name_(std::move(name)), fd_(fd) {
+  if (disk_.fstat(fd_, &status_) != 0) {
+    const std::string why = system_message();
+    disk_.close(fd_);
+    throw Error(ErrorKind::io, why).in_file(name_);
+  }
+}
+
+FileSource::~FileSource() { disk_.close(fd_); }
+
+void FileSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got = disk_.pread(fd_, out.data() + done, out.size() - done,
+                                    static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) fail_read(offset + done, got < 0);
+    done += static_cast<std::size_t>(got);
+  }
+  count_read(out.size());
+}
+
+void FileSource::fail_read(std::uint64_t offset, bool by_system) const {
+  const std::string why = by_system ? system_message() : "the file was cut while it was read";
+  throw Error(ErrorKind::io, Place{offset, {}}, why).in_file(name_);
+}
+
+std::shared_ptr<Source> open_source(const std::string& path) {
+  Disk& disk = Disk::system();
+  if (path == "-") return unpacked(disk, spool_stdin(disk));
+  const int fd = disk.open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
+  if (fd < 0) throw Error(ErrorKind::io, system_message()).in_file(path);
+  auto file = std::make_shared<FileSource>(disk, path, fd);
+  if (file->is_directory()) throw Error(ErrorKind::io, "is a directory").in_file(path);
+  std::shared_ptr<Source> source = file;
+  if (!file->is_regular()) source = spool(disk, *file);
+  return unpacked(disk, source);
+}
+
+std::shared_ptr<Source> memory_source(std::string name, std::vector<std::byte> bytes) {
+  return std::make_shared<MemorySource>(std::move(name), std::move(bytes));
+}
+
+}  // namespace kvtool

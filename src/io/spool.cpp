@@ -1,0 +1,132 @@
+#include "io/spool.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "kvtool/error.h"
+
+namespace kvtool {
+namespace {
+
+constexpr std::size_t block_bytes = 1U << 20U;
+
+// A file without a name in the folder for temporary files, gone when its descriptor is closed.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(Disk& disk) : disk_(disk) {
+    const char* folder = std::getenv("TMPDIR");
+    std::string path = std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") +
+                       "/kvtool-XXXXXX";
+    fd_ = ::mkostemp(path.data(), O_CLOEXEC);
+    if (fd_ < 0) throw Error(ErrorKind::io, "temporary file: " + system_message()).in_file(path);
+    disk_.unlink(path.c_str());
+  }
+  ~TemporaryFile() {
+    if (fd_ >= 0) disk_.close(fd_);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  void append(const std::byte* data, std::size_t size) {
+    while (size > 0) {
+      const ssize_t put = disk_.write(fd_, data, size);
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0) throw Error(ErrorKind::io, "temporary file: " + system_message());
+      data += put;
+      size -= static_cast<std::size_t>(put);
+    }
+  }
+
+  // Hands the descriptor over to a Source that calls itself `name`.
+  std::shared_ptr<Source> finish(std::string name) {
+    return std::make_shared<FileSource>(disk_, std::move(name), std::exchange(fd_, -1));
+  }
+
+ private:
+  Disk& disk_;
+  int fd_ = -1;
+};
+
+std::shared_ptr<Source> spool_descriptor(Disk& disk, int fd, const std::string& name) {
+  TemporaryFile file(disk);
+  std::vector<std::byte> block(block_bytes);
+  for (;;) {
+    const ssize_t got = disk.read(fd, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error(ErrorKind::io, system_message()).in_file(name);
+    if (got == 0) return file.finish(name);
+    file.append(block.data(), static_cast<std::size_t>(got));
+  }
+}
+
+// Streams zstd frames through fixed buffers, so memory does not depend on what a frame claims.
+class ZstdStream {
+ public:
+  explicit ZstdStream(const std::string& name) : name_(name), stream_(ZSTD_createDStream()) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+    ZSTD_initDStream(stream_);
+  }
+  ~ZstdStream() { ZSTD_freeDStream(stream_); }
+  ZstdStream(const ZstdStream&) = delete;
+  ZstdStream& operator=(const ZstdStream&) = delete;
+
+  void feed(std::span<const std::byte> packed, TemporaryFile& file) {
+    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+    bool more = false;  // output that did not fit yet
+    while (in.pos < in.size || more) {
+      ZSTD_outBuffer out{block_.data(), block_.size(), 0};
+      expected_ = ZSTD_decompressStream(stream_, &out, &in);
+      if (ZSTD_isError(expected_) != 0) fail(ZSTD_getErrorName(expected_));
+      file.append(block_.data(), out.pos);
+      more = out.pos == out.size && expected_ != 0;
+    }
+  }
+
+  void finish() const {
+    if (expected_ != 0) fail("the last frame is cut off");
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(ErrorKind::damaged, "zstd: " + why).in_file(name_);
+  }
+
+  const std::string& name_;
+  ZSTD_DStream* stream_;
+  std::size_t expected_ = 1;
+  std::vector<std::byte> block_ = std::vector<std::byte>(block_bytes);
+};
+
+}  // namespace
+
+std::shared_ptr<Source> spool_stdin(Disk& disk) {
+  return spool_descriptor(disk, STDIN_FILENO, "<stdin>");
+}
+
+std::shared_ptr<Source> spool(Disk& disk, const FileSource& file) {
+  return spool_descriptor(disk, file.descriptor(), file.name());
+}
+
+std::shared_ptr<Source> decompress(Disk& disk, const Source& packed) {
+  TemporaryFile file(disk);
+  ZstdStream stream(packed.name());
+  std::vector<std::byte> block(block_bytes);
+  for (std::uint64_t at = 0; at < packed.size();) {
+    const std::size_t size =
+        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), packed.size() - at));
+    packed.read_at(at, std::span(block).first(size));
+    stream.feed(std::span(block).first(size), file);
+    at += size;
+  }
+  stream.finish();
+  return file.finish(packed.name());
+}
+
+}  // namespace kvtool
