@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 
 /**
  * How far a logit may move, as a part of the spread (standard deviation) of the logits it is among; models differ in
- * that by a factor of six. Attention adds up the cells in their physical order, and with flash attention and f16 values
- * it does so in f16, so a reordered cache rounds differently: by up to 0.008
- * in 250 rearrangements of the dumps tested here, by nothing at all where values are f32, q8_0 or transposed. A single
- * row at a wrong label moves them by 0.015 to 4, nearly always by more than 0.1; the same file twice by exactly 0.
+ * that by a factor of six. Attention adds up the cells in their physical order, with flash attention and f16 values even
+ * in f16, so a reordered cache rounds differently: by up to 0.0082 in 300 rearrangements of the dumps tested here,
+ * 0.0015 where V is transposed. One row at a wrong label moves them by 0.015 (in a window, rarely) to 4, nearly always
+ * by more than 0.1; the same file loaded twice, by exactly nothing.
  */
-export const TOLERANCE = 0.015;
+export const TOLERANCE = 0.02;
 
 function spread(values) {
     const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
