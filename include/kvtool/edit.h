@@ -1,0 +1,33 @@
+// Edits: pure functions from a dump to a plan. They choose cells and move no bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kvtool/plan.h"
+
+namespace kvtool {
+
+// Exchanges two cells of one stream: labels and data together. Throws Error(usage) for addresses
+// that do not exist or that lie in different streams.
+[[nodiscard]] Plan swap(std::shared_ptr<const Dump> dump, CellAddress a, CellAddress b);
+
+// Moves `count` cells that begin at `from` so that the first of them has index `to` afterwards; the
+// cells between close up. Throws Error(usage) when a range leaves the stream.
+[[nodiscard]] Plan move(std::shared_ptr<const Dump> dump, CellAddress from, std::uint32_t to,
+                        std::uint32_t count);
+
+struct DefragOptions {
+  bool stable = false;  // keep the order, only drop cells that no sequence uses
+};
+
+// Orders the cells of every attention stream so that each sequence is one ascending run where the
+// sharing of cells allows it, shared prefixes first, and drops cells that no sequence uses.
+[[nodiscard]] Plan defrag(std::shared_ptr<const Dump> dump, const DefragOptions& options = {});
+
+// The order that defrag gives a stream: indices of today's cells. `keep_unnamed`: cells without ids
+// belong to the one sequence of the file.
+[[nodiscard]] std::vector<std::uint32_t> defrag_order(const CellTable& cells, bool keep_unnamed,
+                                                      bool stable);
+
+}  // namespace kvtool

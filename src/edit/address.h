@@ -1,0 +1,17 @@
+// Checks that several edits make on the cells they were asked to touch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kvtool/dump.h"
+
+namespace kvtool {
+
+// Throws Error(usage) unless cells [first, first + count) exist in the stream.
+void require_cells(const Stream& stream, std::uint64_t first, std::uint64_t count);
+
+// 0, 1, 2 ... one for each cell: the order that changes nothing.
+std::vector<std::uint32_t> same_order(const Stream& stream);
+
+}  // namespace kvtool

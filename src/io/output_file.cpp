@@ -1,0 +1,150 @@
+#include "io/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "kvtool/error.h"
+
+namespace kvtool {
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::symlink_status(path, ignored).type() != std::filesystem::file_type::not_found;
+}
+
+// Standard output: nothing to name and nothing to take back.
+class StandardOutput final : public Output {
+ public:
+  explicit StandardOutput(Disk& disk) : writer_(disk, "<stdout>") {}
+  void write(std::span<const std::byte> bytes) override { writer_.write(STDOUT_FILENO, bytes); }
+  void commit() override {}
+
+ private:
+  DescriptorWriter writer_;
+};
+
+}  // namespace
+
+void DescriptorWriter::fail() const {
+  throw Error(ErrorKind::io, system_message()).in_file(name_);
+}
+
+void DescriptorWriter::write(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = disk_.write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) fail();
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+}
+
+std::uint64_t DescriptorWriter::copy_in_kernel(int fd, const Source& source, std::uint64_t offset,
+                                               std::uint64_t size) {
+  constexpr std::uint64_t step = 64U << 20U;
+  std::uint64_t done = 0;
+  while (done < size && source.descriptor() >= 0) {
+    off_t from = static_cast<off_t>(offset + done);
+    const ssize_t put = disk_.copy_file_range(source.descriptor(), &from, fd,
+                                              static_cast<std::size_t>(std::min(step, size - done)));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) break;  // not possible here; plain reads find out why
+    done += static_cast<std::uint64_t>(put);
+  }
+  return done;
+}
+
+OutputFile::OutputFile(Disk& disk, std::string path, const OutputOptions& options)
+    : disk_(disk), path_(std::move(path)), folder_(folder_of(path_)), options_(options),
+      writer_(disk, path_) {
+  if (!options_.overwrite && exists(path_))
+    throw Error(ErrorKind::refused, "exists already; --force replaces it").in_file(path_);
+  if (std::filesystem::is_directory(path_))
+    throw Error(ErrorKind::io, "is a directory").in_file(path_);
+  open_unnamed();
+  if (fd_ < 0) open_hidden();
+}
+
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::open_unnamed() {
+  if (!exists("/proc/self/fd")) return;  // could not be named later
+  fd_ = disk_.open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+void OutputFile::open_hidden() {
+  const std::string name = std::filesystem::path(path_).filename().string();
+  hidden_ = fmt::format("{}/.{}.kvtool-{}", folder_, name, ::getpid());
+  fd_ = disk_.open(hidden_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  if (fd_ >= 0) return;
+  hidden_.clear();
+  writer_.fail();
+}
+
+void OutputFile::copy(const Source& source, std::uint64_t offset, std::uint64_t size) {
+  const std::uint64_t done = writer_.copy_in_kernel(fd_, source, offset, size);
+  if (done < size) Sink::copy(source, offset + done, size - done);
+}
+
+void OutputFile::commit() {
+  if (disk_.fchmod(fd_, options_.mode) != 0) writer_.fail();
+  if (disk_.fsync(fd_) != 0) writer_.fail();
+  take_name();
+  const int fd = std::exchange(fd_, -1);
+  if (disk_.close(fd) != 0) writer_.fail();
+  sync_folder();
+}
+
+// An unnamed file gets the name at once if nothing may be replaced; otherwise a hidden name first,
+// because only a rename replaces a file in one step.
+void OutputFile::take_name() {
+  const bool unnamed = hidden_.empty();
+  if (unnamed && !options_.overwrite) {
+    if (disk_.link_unnamed(fd_, path_.c_str()) != 0) writer_.fail();
+    return;
+  }
+  if (unnamed) {
+    const std::string name = std::filesystem::path(path_).filename().string();
+    const std::string hidden = fmt::format("{}/.{}.kvtool-{}", folder_, name, ::getpid());
+    if (disk_.link_unnamed(fd_, hidden.c_str()) != 0) writer_.fail();
+    hidden_ = hidden;
+  }
+  if (disk_.rename(hidden_.c_str(), path_.c_str()) != 0) writer_.fail();
+  hidden_.clear();
+}
+
+void OutputFile::sync_folder() const {
+  const int fd = disk_.open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (fd < 0) writer_.fail();
+  const bool synced = disk_.fsync(fd) == 0 || errno == EINVAL;  // some file systems cannot
+  const int sync_error = errno;
+  const bool closed = disk_.close(fd) == 0;
+  if (!synced) errno = sync_error;
+  if (!synced || !closed) writer_.fail();
+}
+
+void OutputFile::discard() {
+  if (fd_ >= 0) disk_.close(fd_);
+  if (!hidden_.empty()) disk_.unlink(hidden_.c_str());
+}
+
+std::unique_ptr<Output> open_output(const std::string& path, const OutputOptions& options) {
+  Disk& disk = Disk::system();
+  if (path != "-") return std::make_unique<OutputFile>(disk, path, options);
+  if (::isatty(STDOUT_FILENO) != 0)
+    throw Error(ErrorKind::refused, "binary data is not written to a terminal").in_file("<stdout>");
+  return std::make_unique<StandardOutput>(disk);
+}
+
+}  // namespace kvtool
