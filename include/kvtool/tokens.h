@@ -21,10 +21,13 @@ enum class TokenForm {
 struct MediaSpan {
   std::uint32_t start = 0;      // index of its first place in the id list
   std::uint32_t tokens = 0;     // places it takes there
-  std::uint32_t positions = 0;  // positions it takes in the sequence (M-RoPE: fewer than tokens)
+  std::uint32_t positions = 0;  // positions it takes in the sequence (M-RoPE: fewer than tokens);
+                                // 0 when its chunk was not understood
   std::string kind;             // "image", "audio" or "unknown"
-  std::string id;               // as the server stored it, usually a hash of the content
-  std::uint64_t word = 0;       // where its chunk begins, in bytes from the start of the token area
+  std::string id;               // as the server stored it, usually a hash of the content: any bytes
+  std::uint32_t width = 0;      // images: columns of the token grid
+  std::uint32_t height = 0;     // images: rows of the token grid
+  std::uint64_t offset = 0;     // where its chunk begins, in bytes from the start of the token area
   std::uint64_t bytes = 0;      // size of the chunk
 };
 
@@ -33,11 +36,13 @@ struct TokenArea {
   std::vector<std::int32_t> words;  // exactly as stored
   std::vector<TokenId> ids;         // decoded; equal to words in the plain form
   std::vector<MediaSpan> media;     // only in the payload form
-  std::string problem;              // why a payload could not be decoded fully; empty: fine
+  std::string problem;              // what is wrong or not understood; empty: fine
 };
 
-// Decodes stored words. A list that does not begin with -1 is plain. Never throws for bad content:
-// a payload that breaks off is reported in `problem` and keeps what was decoded before.
+// Decodes stored words. Never throws for bad content: what does not decode is said in `problem`.
+// A list that does not begin with -1 is plain. One that does is a payload if a version follows;
+// of a payload that breaks off, what was decoded before stays, and of one of another version there
+// are no ids. A list that begins with -1 and another negative word is taken as plain ids.
 [[nodiscard]] TokenArea decode_tokens(std::vector<std::int32_t> words);
 
 }  // namespace kvtool
