@@ -46,8 +46,8 @@ const EDITS = {
     // K without V, K and V of different width
     "ds2mla.ggsn": cache(16),
     "ds2mha-nofa.ggsn": cache(8),
-    // An index cache chooses cells of the other cache by their place, so the two have to be rearranged in step:
-    // one alone gives logits that are off by three times their spread.
+    // An index cache chooses cells of the other cache by their place, so an edit has to rearrange both in step, without
+    // being told: one alone gives logits that are off by three times their spread.
     "dsa-deepseek32.ggsn": cache(12),
     "msa-minimax-m3.ggsn": [...cache(12), "swap 0 7"],
 };
@@ -59,10 +59,11 @@ function writtenByLlamaCpp([name, edits]) {
 }
 
 // Version 3 has two layouts for this architecture; the loader here reads the older one, so this file is a client's of that
-// day. It has an index cache as well.
+// day. It has an index cache too. Measured: what this loader makes of the first eleven cells depends on their places even
+// with all caches in step, so only the others are moved; with the index cache left behind, logits are off by 0.3 and more.
 const WRITTEN_BY_A_CLIENT = {
     name: "node-llama-cpp-3.21.1.qwen4exp.ggsq",
-    edits: cache(20),
+    edits: ["swap 12 18", "move 12 17 3", "defrag"],
     dump: path.join(TESTDATA, "modern/clients/node-llama-cpp-3.21.1.qwen4exp.ggsq"),
     model: path.join(TESTDATA, "models/qwen4exp.gguf"),
     context: {n_ctx: 128, n_batch: 64, n_ubatch: 64, n_seq_max: 1, flash_attn_type: 1, swa_full: false},

@@ -2,10 +2,12 @@
 import {execFile} from "node:child_process";
 import fs from "node:fs";
 
+const LIMITS = {timeout: 60_000, maxBuffer: 64 << 20};
+
 /** Runs kvtool and resolves with its exit status and output; a status other than 0 is for the caller to judge. */
 export function runKvtool(...args) {
     return new Promise((resolve, reject) => {
-        execFile(process.env.KVTOOL, args, (error, stdout, stderr) => {
+        execFile(process.env.KVTOOL, args, LIMITS, (error, stdout, stderr) => {
             if (error && typeof error.code !== "number") reject(error);
             else resolve({status: error?.code ?? 0, stdout, stderr});
         });
