@@ -13,7 +13,7 @@ using ByteVector = std::vector<std::byte>;
 
 class Bytes {
  public:
-  Bytes& u8(unsigned value) { return put(static_cast<std::uint8_t>(value)); }
+  Bytes& u8(std::size_t value) { return put(static_cast<std::uint8_t>(value)); }
   Bytes& u16(unsigned value) { return put(static_cast<std::uint16_t>(value)); }
   Bytes& u32(std::uint32_t value) { return put(value); }
   Bytes& i32(std::int32_t value) { return put(value); }
@@ -25,7 +25,7 @@ class Bytes {
   }
   // `count` bytes that differ from each other, so that a wrong place shows.
   Bytes& filler(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) u8(static_cast<unsigned>((data_.size() * 31 + 7) & 0xff));
+    for (std::size_t i = 0; i < count; ++i) u8((data_.size() * 31 + 7) & 0xffU);
     return *this;
   }
   Bytes& append(const ByteVector& more) {
