@@ -8,6 +8,10 @@
 
 namespace kvtool {
 
+// Attention caches of one file that list the same cells are kept in step by every edit here: the
+// index caches of sparse attention (deepseek32, minimax-m3, qwen4exp) name cells of the other cache
+// by their place, and a loader checks nothing of that. Where they are independent it does no harm.
+
 // Exchanges two cells of one stream: labels and data together. Throws Error(usage) for addresses
 // that do not exist or that lie in different streams.
 [[nodiscard]] Plan swap(std::shared_ptr<const Dump> dump, CellAddress a, CellAddress b);

@@ -18,6 +18,19 @@ void require_cells(const Stream& stream, std::uint64_t first, std::uint64_t coun
                                        first + count - 1, cells));
 }
 
+std::vector<Stream*> streams_in_step(Plan& plan, std::uint32_t memory, std::uint32_t stream) {
+  Stream& chosen = plan.stream(memory, stream);
+  auto& memories = plan.target.state.memories;
+  std::vector<Stream*> streams = {&chosen};
+  if (memories[memory].kind != MemoryKind::attention) return streams;
+  for (Memory& other : memories) {
+    if (other.kind != MemoryKind::attention || stream >= other.streams.size()) continue;
+    Stream& candidate = other.streams[stream];
+    if (&candidate != &chosen && candidate.cells == chosen.cells) streams.push_back(&candidate);
+  }
+  return streams;
+}
+
 std::vector<std::uint32_t> same_order(const Stream& stream) {
   std::vector<std::uint32_t> order(stream.cells.size());
   std::iota(order.begin(), order.end(), 0U);

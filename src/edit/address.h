@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kvtool/dump.h"
+#include "kvtool/plan.h"
 
 namespace kvtool {
 
@@ -13,5 +13,9 @@ void require_cells(const Stream& stream, std::uint64_t first, std::uint64_t coun
 
 // 0, 1, 2 ... one for each cell: the order that changes nothing.
 std::vector<std::uint32_t> same_order(const Stream& stream);
+
+// The stream at an address and those of other attention caches that list the same cells, which an
+// edit has to treat alike. Throws Error(usage) if there is no such stream.
+std::vector<Stream*> streams_in_step(Plan& plan, std::uint32_t memory, std::uint32_t stream);
 
 }  // namespace kvtool

@@ -8,17 +8,17 @@ namespace kvtool {
 Plan move(std::shared_ptr<const Dump> dump, CellAddress from, std::uint32_t to,
           std::uint32_t count) {
   Plan plan = Plan::of(std::move(dump));
-  Stream& stream = plan.stream(from.memory, from.stream);
-  require_cells(stream, from.cell, count);
-  require_cells(stream, to, count);
-  std::vector<std::uint32_t> order = same_order(stream);
+  const std::vector<Stream*> streams = streams_in_step(plan, from.memory, from.stream);
+  require_cells(*streams.front(), from.cell, count);
+  require_cells(*streams.front(), to, count);
+  std::vector<std::uint32_t> order = same_order(*streams.front());
   const auto begin = order.begin();
   const auto at = [&](std::uint64_t cell) { return begin + static_cast<std::ptrdiff_t>(cell); };
   if (to < from.cell)
     std::rotate(at(to), at(from.cell), at(std::uint64_t{from.cell} + count));
   else
     std::rotate(at(from.cell), at(std::uint64_t{from.cell} + count), at(std::uint64_t{to} + count));
-  reorder(stream, order);
+  for (Stream* stream : streams) reorder(*stream, order);
   return plan;
 }
 

@@ -81,6 +81,31 @@ Dump resolve_two(Dump first, Dump second) {
   return first;
 }
 
+// minimax-m3 writes a base and an index cache with the bytes of a base and a window cache.
+void explain_pair(Dump& dump) {
+  auto& memories = dump.state.memories;
+  if (dump.arch == "minimax-m3") {
+    memories[1].role = "index";
+    dump.why.emplace_back("the second cache is an index: the architecture is minimax-m3");
+  } else if (dump.arch) {
+    dump.why.push_back(fmt::format("the second cache is a window: the architecture is {}", *dump.arch));
+  } else if (!same_cells(memories[1].streams.front().cells, memories[0].streams.front().cells)) {
+    dump.why.emplace_back("the second cache is a window: it holds other cells than the first");
+  } else {
+    dump.why.emplace_back(
+        "a window and the index of minimax-m3 have the same bytes; named a window, the commoner one");
+  }
+}
+
+// What the bytes of a state without a name of its model leave open.
+void explain_partial(Dump& dump) {
+  if (dump.state.arrangement == "kv")
+    dump.why.emplace_back("may be the window of a window model alone (a partial state): same bytes");
+  if (dump.state.arrangement == "hybrid")
+    dump.why.emplace_back(
+        "may be window and recurrent state of a hybrid with a window (a partial state): same bytes");
+}
+
 [[noreturn]] void refuse(const Dump& a, const Dump& b) {
   throw Error(ErrorKind::refused,
               fmt::format("reads as {} and as {}, with different content; choose with --layout",
@@ -103,6 +128,8 @@ Dump choose(std::vector<Dump> readings) {
     if (!same_reading(taken, readings[i])) refuse(taken, readings[i]);
     taken = resolve_two(std::move(taken), std::move(readings[i]));
   }
+  if (taken.state.arrangement == "iswa") explain_pair(taken);
+  if (taken.dialect.container == Container::sequence_state) explain_partial(taken);
   return taken;
 }
 

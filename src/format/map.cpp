@@ -69,29 +69,37 @@ std::string cells_together(const std::string& path) {
   return cell == std::string::npos ? path : path.substr(0, cell) + ".cells";
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+// The field's own name, behind the last dot.
+std::string_view field_of(std::string_view path) {
+  return path.substr(path.rfind('.') + 1);
 }
 
-// The kind of thing a field of a stream is.
+// The kind of thing a field of a stream is. The headers of K and V rows count as K and V.
 std::string_view piece_of(std::string_view path) {
-  if (path.find(".cell[") != std::string_view::npos || ends_with(path, "cell_count")) return "cells";
-  for (const std::string_view name : {"k_data", "v_data", "r_data", "s_data", "ple_data"})
-    if (ends_with(path, name)) return name.substr(0, name.find('_'));
-  return "headers";
+  const std::string_view field = field_of(path);
+  if (path.find(".cell[") != std::string_view::npos || field == "cell_count") return "cells";
+  if (path.find(".layer[") == std::string_view::npos) return "headers";
+  return field.rfind("ple", 0) == 0 ? "r" : field.substr(0, 1);
 }
 
-// Large pieces: the file's header, tokens, prelude, each memory by piece, each part of the tail.
+// "memory[0].stream[1]" of a path inside it; recurrent memories have no streams.
+std::string_view owner_of(std::string_view path) {
+  const std::size_t stream = path.find(".stream[");
+  const std::size_t from = stream == std::string_view::npos ? 0 : stream;
+  return path.substr(0, path.find(']', from) + 1);
+}
+
+// Large pieces: the file's header, tokens, prelude, each stream by piece, each part of the tail.
 std::string section(const std::string& path) {
   if (path == "magic" || path == "version" || path == "source_sequence") return "header";
   if (path == "n_token" || path == "tokens") return "tokens";
-  if (path.rfind("tail.", 0) == 0) {
-    const std::size_t end = path.find_first_of("].", 5);
-    return path.substr(0, end == std::string::npos ? end : end + (path[end] == ']' ? 1 : 0));
-  }
-  if (path.rfind("memory[", 0) == 0)
-    return path.substr(0, path.find(']') + 1) + "." + std::string(piece_of(path));
-  return path.rfind("n_", 0) == 0 ? path.substr(2) : path;
+  if (path.rfind("tail.checkpoint[", 0) == 0) return path.substr(0, path.find(']') + 1);
+  if (path.rfind("tail.draft_model.", 0) == 0) return "tail.draft_model";
+  if (path.rfind("tail.", 0) == 0) return path == "tail.trailing" ? path : "tail.header";
+  if (path.rfind("memory[", 0) != 0) return path.rfind("n_", 0) == 0 ? path.substr(2) : path;
+  if (path.find(".stream[") == std::string::npos && path.find(".n_stream") != std::string::npos)
+    return fmt::format("{}.headers", owner_of(path));
+  return fmt::format("{}.{}", owner_of(path), piece_of(path));
 }
 
 std::vector<MapRange> map_with(const Dump& dump, Mapper::Label label) {

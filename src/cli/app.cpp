@@ -1,0 +1,111 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <new>
+
+#include "cli/spelling.h"
+#include "kvtool/error.h"
+#include "kvtool/open.h"
+#include "kvtool/version.h"
+
+namespace kvtool::cli {
+namespace {
+
+std::string version_text() {
+  return fmt::format("kvtool {}\nreads ggsn {} and ggsq {} of llama.cpp", version,
+                     fmt::join(known_session_versions(), ", "),
+                     fmt::join(known_slot_versions(), ", "));
+}
+
+int complain(const std::string& message) {
+  fmt::print(stderr, "kvtool: {}\n", message);
+  return exit_trouble;
+}
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) {
+    names.emplace_back(verb.name);
+    if (verb.alias != nullptr) names.emplace_back(verb.alias);
+  }
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// An argument that nothing takes: a mistyped verb or option most likely.
+int complain_about_extra(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& scope = chosen.empty() ? app : *chosen.front();
+  const std::vector<std::string> rest = app.remaining(true);
+  const std::string extra = rest.empty() ? "" : rest.front();
+  const bool option = extra.rfind('-', 0) == 0;
+  const auto known = option ? option_names(scope) : verb_names();
+  const std::string what = option           ? "unknown option"
+                           : chosen.empty() ? "unknown verb"
+                                            : "unexpected argument";
+  const std::string hint = option || chosen.empty() ? did_you_mean(extra, known) : "";
+  return complain(fmt::format("{} {}{}", what, extra, hint));
+}
+
+int run_verb(const CommandLine& line) {
+  const CLI::App* chosen = line.app->get_subcommands().front();
+  for (std::size_t i = 0; i < verbs().size(); ++i)
+    if (chosen->get_name() == verbs()[i].name) return line.actions[i]();
+  return exit_trouble;
+}
+
+int report_errors_of(const CommandLine& line) {
+  try {
+    return run_verb(line);
+  } catch (const Error& error) {
+    return complain(error.what());
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory");
+  } catch (const std::exception& error) {
+    return complain(fmt::format("internal error: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+CommandLine make_command_line() {
+  CommandLine line;
+  line.app = std::make_unique<CLI::App>("Inspects, checks and rewrites saved llama.cpp KV caches.",
+                                        "kvtool");
+  line.app->set_version_flag("--version", version_text());
+  line.app->require_subcommand(1);
+  line.app->failure_message(CLI::FailureMessage::simple);
+  for (const Verb& verb : verbs()) {
+    CLI::App* sub = line.app->add_subcommand(verb.name, verb.summary);
+    if (verb.alias != nullptr) sub->alias(verb.alias);
+    line.actions.push_back(verb.add(*sub));
+  }
+  return line;
+}
+
+int run(int argc, const char* const* argv) {
+  const CommandLine line = make_command_line();
+  try {
+    line.app->parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return line.app->exit(success);
+  } catch (const CLI::ExtrasError&) {
+    return complain_about_extra(*line.app);
+  } catch (const CLI::ParseError& error) {
+    // A word that is no verb leaves the verb missing, which is what the parser notices first.
+    if (line.app->get_subcommands().empty() && !line.app->remaining().empty())
+      return complain_about_extra(*line.app);
+    return complain(fmt::format("{}; see kvtool --help", error.what()));
+  }
+  return report_errors_of(line);
+}
+
+}  // namespace kvtool::cli

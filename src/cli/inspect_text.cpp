@@ -1,0 +1,188 @@
+#include "cli/inspect_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/summary.h"
+#include "kvtool/check.h"
+#include "kvtool/facts.h"
+#include "kvtool/map.h"
+
+namespace kvtool::cli {
+namespace {
+
+// A paragraph whose first line carries its title.
+class Paragraph {
+ public:
+  Paragraph(Printer& out, std::string title) : out_(out), title_(std::move(title)) {}
+  void line(const std::string& text) {
+    out_.line("{:<12}{}", title_, text);
+    title_.clear();
+  }
+
+ private:
+  Printer& out_;
+  std::string title_;
+};
+
+std::string container_words(const Dump& dump) {
+  switch (dump.dialect.container) {
+    case Container::session: return fmt::format("session (ggsn {})", dump.dialect.version);
+    case Container::slot: return fmt::format("slot file of one sequence (ggsq {})", dump.dialect.version);
+    case Container::state: return "bare state of a context (no header)";
+    case Container::sequence_state: return "bare state of one sequence (no header)";
+  }
+  return {};
+}
+
+void print_head(const Dump& dump, Printer& out) {
+  out.line("{}: {}, {} ({} bytes)", dump.source->name(), container_words(dump),
+           human_bytes(dump.source->size()), dump.source->size());
+  Paragraph layout(out, "layout");
+  layout.line(dump.layout);
+  for (const std::string& reason : dump.why) layout.line("  " + reason);
+  for (const std::string& note : dump.notes) layout.line("  note: " + note);
+  if (dump.arch) Paragraph(out, "arch").line(*dump.arch);
+}
+
+void print_tokens(const Dump& dump, Printer& out) {
+  const TokenArea& tokens = dump.tokens;
+  if (kind_of(dump) == "state") return;
+  Paragraph p(out, "tokens");
+  p.line(tokens.form == TokenForm::plain
+             ? counted(tokens.ids.size(), "id")
+             : fmt::format("{} in a payload of {} words (llama-server, August 2026 on)",
+                           counted(tokens.ids.size(), "id"), tokens.words.size()));
+  for (const MediaSpan& span : tokens.media)
+    p.line(fmt::format("  {} at {}: {}, {}, id {}", span.kind, span.start,
+                       counted(span.tokens, "token"), counted(span.positions, "position"),
+                       span.id.empty() ? "(none)" : span.id));
+}
+
+std::string tensor_words(const Tensor& tensor) {
+  if (tensor.orientation == Orientation::absent) return "none";
+  return fmt::format("{} {} bytes", info(tensor.type).name, tensor.cell_bytes());
+}
+
+std::string layer_words(const Memory& memory, const Layer& layer) {
+  const bool recurrent = memory.kind == MemoryKind::recurrent;
+  std::string words = fmt::format("{} {}, {} {}", recurrent ? "R" : "K", tensor_words(layer.k),
+                                  recurrent ? "S" : "V", tensor_words(layer.v));
+  if (layer.ple.orientation != Orientation::absent)
+    words += fmt::format(", PLE {} bytes", layer.ple.row_bytes);
+  return words;
+}
+
+// Layers of one shape are told together.
+void print_layers(const Memory& memory, Paragraph& p) {
+  const Stream* stream = stream_with_layers(memory);
+  if (stream == nullptr) return;
+  for (std::size_t l = 0, end = 0; l < stream->layers.size(); l = end) {
+    const std::string words = layer_words(memory, stream->layers[l]);
+    while (end < stream->layers.size() && layer_words(memory, stream->layers[end]) == words) ++end;
+    p.line(end - l == 1 ? fmt::format("  layer {}: {} a cell", l, words)
+                        : fmt::format("  layers {} to {}: {} a cell", l, end - 1, words));
+  }
+}
+
+std::string sequence_words(const SequenceFacts& facts, bool recurrent) {
+  std::string words = facts.id ? fmt::format("sequence {}: ", *facts.id) : "sequence: ";
+  if (recurrent) return words + fmt::format("state after position {}", facts.pos_max);
+  words += fmt::format("{}, positions {} to {}, {}", counted(facts.cells, "cell"), facts.pos_min,
+                       facts.pos_max, counted(facts.runs, "run"));
+  if (facts.holes > 0)
+    words += fmt::format(", {} missing in {}", counted(facts.holes, "position"),
+                         counted(facts.missing.size(), "hole"));
+  if (facts.duplicates > 0) words += fmt::format(", {} at a taken position", facts.duplicates);
+  return words;
+}
+
+void print_streams(const Memory& memory, bool one_sequence, Paragraph& p) {
+  const bool recurrent = memory.kind == MemoryKind::recurrent;
+  for (std::size_t s = 0; s < memory.streams.size(); ++s) {
+    const Stream& stream = memory.streams[s];
+    if (memory.streams.size() > 1 || stream.cells.empty())
+      p.line(fmt::format("  stream {}: {}", s, counted(stream.cells.size(), "cell")));
+    for (const SequenceFacts& facts : sequences_of(stream, one_sequence))
+      p.line(fmt::format("  {}{}", memory.streams.size() > 1 ? "  " : "",
+                         sequence_words(facts, recurrent)));
+  }
+}
+
+std::string memory_words(const Memory& memory, const Dialect& dialect) {
+  std::string words = fmt::format("{}: {}", memory.role, name_of(memory.kind));
+  if (memory.kind == MemoryKind::verbatim) return words + " (carried, not interpreted)";
+  words += fmt::format(", {}", counted(cells_of(memory), "cell"));
+  const std::string v = v_layout_of(memory);
+  if (memory.kind == MemoryKind::attention && v != "none")
+    words += v == "absent" ? ", no V" : fmt::format(", V {}", v == "rows" ? "in rows" : v);
+  if (const auto r = rotation_of(memory, dialect))
+    words += r->k == 0 && r->v == 0 ? ", not rotated"
+                                    : fmt::format(", rotated (K {}, V {})", r->k, r->v);
+  return words;
+}
+
+void print_state(const State& state, const Dialect& dialect, bool one_sequence, const char* title,
+                 Printer& out) {
+  for (std::size_t m = 0; m < state.memories.size(); ++m) {
+    const Memory& memory = state.memories[m];
+    Paragraph p(out, fmt::format("{} {}", title, m));
+    p.line(memory_words(memory, dialect));
+    print_layers(memory, p);
+    print_streams(memory, one_sequence, p);
+    for (const Block& block : memory.blocks)
+      p.line(fmt::format("  {}: {} bytes", block.label, block.extent.size));
+  }
+}
+
+std::string blob_words(const Blob& blob) {
+  std::string words = human_bytes(blob.extent.size);
+  if (!blob.problem.empty()) return words + ", does not read: " + blob.problem;
+  if (!blob.state) return words;
+  for (const Memory& memory : blob.state->memories)
+    words += fmt::format(", {} of {}", name_of(memory.kind), counted(cells_of(memory), "cell"));
+  return words;
+}
+
+void print_tail(const Tail& tail, Printer& out) {
+  Paragraph p(out, "tail");
+  for (std::size_t i = 0; i < tail.checkpoints.size(); ++i) {
+    const Checkpoint& c = tail.checkpoints[i];
+    p.line(fmt::format("checkpoint {}: {}, positions {} to {}, {}", i, counted(c.tokens, "token"),
+                       c.pos_min, c.pos_max, blob_words(c.target)));
+    if (c.draft.extent.size > 0) p.line("  draft model: " + blob_words(c.draft));
+    if (c.speculation.extent.size > 0) p.line("  speculation: " + blob_words(c.speculation));
+  }
+  if (tail.has_draft) p.line("draft model: " + blob_words(tail.draft));
+  if (tail.trailing.size > 0)
+    p.line(fmt::format("{} unknown bytes at {}", tail.trailing.size, tail.trailing.offset));
+}
+
+void print_bytes(const Dump& dump, Printer& out) {
+  Paragraph p(out, "bytes");
+  const ByteFigures figures = byte_figures(dump);
+  p.line(fmt::format("{} fixed, {} a cell", figures.fixed, figures.per_cell));
+  for (const MapRange& range : sections_of(dump))
+    p.line(fmt::format("  {:>12} {}", range.size, range.label));
+}
+
+void print_warnings(const Dump& dump, Printer& out) {
+  Paragraph p(out, "warnings");
+  for (const Finding& finding : check(dump))
+    if (finding.severity != Severity::note)
+      p.line(finding.where.empty() ? finding.message
+                                   : fmt::format("{}: {}", finding.where, finding.message));
+}
+
+}  // namespace
+
+void inspect_text(const Dump& dump, Printer& out) {
+  print_head(dump, out);
+  print_tokens(dump, out);
+  print_state(dump.state, dump.dialect, holds_one_sequence(dump), "memory", out);
+  print_tail(dump.tail, out);
+  print_bytes(dump, out);
+  print_warnings(dump, out);
+}
+
+}  // namespace kvtool::cli

@@ -1,0 +1,48 @@
+#include "cli/print.h"
+
+#include <array>
+#include <cstdio>
+
+#include "kvtool/error.h"
+
+namespace kvtool::cli {
+
+void Printer::json(const Json& value, bool one_line) {
+  // Names of files need not be UTF-8; what is not becomes U+FFFD.
+  text_ += value.dump(one_line ? -1 : 2, ' ', false, Json::error_handler_t::replace);
+  text_ += '\n';
+  if (text_.size() > most_pending) flush();
+}
+
+void Printer::flush() {
+  if (std::fwrite(text_.data(), 1, text_.size(), stdout) != text_.size())
+    throw Error(ErrorKind::io, "cannot write").in_file("<stdout>");
+  text_.clear();
+}
+
+void Printer::finish() {
+  flush();
+  if (std::fflush(stdout) != 0) throw Error(ErrorKind::io, "cannot write").in_file("<stdout>");
+}
+
+Json json_document(const std::string& file) {
+  Json document;
+  document["schema"] = "kvtool/1";
+  document["file"] = file;
+  return document;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::array units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return fmt::format("{} bytes", bytes);
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+std::string counted(std::uint64_t n, const char* noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+}  // namespace kvtool::cli

@@ -1,0 +1,35 @@
+// A progress bar on a terminal's stderr, only for what takes longer than a second.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "kvtool/write.h"
+
+namespace kvtool::cli {
+
+// Passes everything on and shows how far it has come.
+class ProgressSink final : public Sink {
+ public:
+  // `total` bytes are expected; nothing is shown unless `wanted` and stderr is a terminal.
+  ProgressSink(Sink& sink, std::uint64_t total, bool wanted);
+  ~ProgressSink() override;
+  ProgressSink(const ProgressSink&) = delete;
+  ProgressSink& operator=(const ProgressSink&) = delete;
+
+  void write(std::span<const std::byte> bytes) override;
+  void copy(const Source& source, std::uint64_t offset, std::uint64_t size) override;
+
+ private:
+  void advance(std::uint64_t bytes);
+
+  Sink& sink_;
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  bool wanted_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = begin_;
+};
+
+}  // namespace kvtool::cli

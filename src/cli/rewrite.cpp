@@ -1,0 +1,83 @@
+#include "cli/rewrite.h"
+
+#include "cli/progress.h"
+#include "kvtool/error.h"
+#include "kvtool/output.h"
+#include "kvtool/write.h"
+
+namespace kvtool::cli {
+namespace {
+
+void require_destination(const RewriteOptions& options) {
+  const bool named = !options.output.empty();
+  if (named && options.in_place)
+    throw Error(ErrorKind::usage, "-o and --in-place exclude each other");
+  if (!named && !options.in_place && !options.dry_run)
+    throw Error(ErrorKind::usage, "where to? give -o OUT or --in-place");
+  if (options.in_place && options.input.file == "-")
+    throw Error(ErrorKind::usage, "standard input cannot be rewritten in place");
+}
+
+const Source& source_of(const Plan& plan) { return *plan.sources.front()->source; }
+
+}  // namespace
+
+void add_rewrite(CLI::App& verb, RewriteOptions& options) {
+  add_input(verb, options.input);
+  verb.add_option("-o,--output", options.output, "write here; - is standard output")
+      ->type_name("OUT");
+  verb.add_flag("--in-place", options.in_place, "replace FILE itself");
+  verb.add_flag("--force", options.force, "replace OUT if it exists");
+  verb.add_flag("--dry-run", options.dry_run, "write nothing, tell the size");
+  verb.add_flag("--json", options.json, "print the figures as JSON");
+  verb.add_flag("-q,--quiet", options.quiet, "print no figures");
+  verb.add_flag("--no-progress", options.no_progress, "no progress bar on a terminal");
+}
+
+void add_stream(CLI::App& verb, StreamOptions& options) {
+  verb.add_option("--memory", options.memory, "which memory of the file")
+      ->type_name("M")
+      ->capture_default_str();
+  verb.add_option("--stream", options.stream, "which stream of the memory")
+      ->type_name("S")
+      ->capture_default_str();
+}
+
+std::uint64_t write_output(const Plan& plan, const RewriteOptions& options) {
+  require_destination(options);
+  const std::uint64_t size = size_of(plan);
+  if (options.dry_run) return size;
+  const std::string& path = options.in_place ? options.input.file : options.output;
+  OutputOptions how;
+  how.overwrite = options.force || options.in_place;
+  how.mode = source_of(plan).mode();
+  const auto output = open_output(path, how);
+  ProgressSink watched(*output, size, !options.no_progress);
+  write_plan(plan, watched);
+  output->commit();
+  return size;
+}
+
+void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options, Json figures,
+            const std::vector<std::string>& lines) {
+  if (options.output == "-" && !options.dry_run) return;
+  Printer out;
+  if (options.json) {
+    Json json = json_document(source_of(plan).name());
+    json["output"] = options.dry_run    ? Json(nullptr)
+                     : options.in_place ? Json(options.input.file)
+                                        : Json(options.output);
+    json["dry_run"] = options.dry_run;
+    json["size_before"] = source_of(plan).size();
+    json["size_after"] = size;
+    json.update(figures);
+    out.json(json);
+  } else if (!options.quiet) {
+    for (const std::string& line : lines) out.line("{}", line);
+    out.line("{} -> {} bytes{}", source_of(plan).size(), size,
+             options.dry_run ? " (dry run: nothing written)" : "");
+  }
+  out.finish();
+}
+
+}  // namespace kvtool::cli

@@ -1,0 +1,20 @@
+#include "cli/verb.h"
+
+namespace kvtool::cli {
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> table = {
+      {"inspect", nullptr, "say what a dump is and what is in it", add_inspect},
+      {"cells", nullptr, "list the cells, one a line", add_cells},
+      {"tokens", nullptr, "list or decode the stored tokens", add_tokens},
+      {"map", nullptr, "label every byte, or draw the cells", add_map},
+      {"check", nullptr, "say whether a dump is sound", add_check},
+      {"swap", nullptr, "exchange two cells", add_swap},
+      {"move", nullptr, "move a range of cells", add_move},
+      {"defrag", "compact", "order the cells by sequence and drop unused ones", add_defrag},
+      {"completion", nullptr, "print a completion script for a shell", add_completion},
+  };
+  return table;
+}
+
+}  // namespace kvtool::cli
