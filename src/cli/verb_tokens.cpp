@@ -6,6 +6,8 @@
 #include "cli/verb.h"
 #include "kvtool/error.h"
 #include "kvtool/facts.h"
+#include "kvtool/gguf.h"
+#include "kvtool/vocab.h"
 
 namespace kvtool::cli {
 namespace {
@@ -44,6 +46,12 @@ void print_media(const TokenArea& tokens, Printer& out) {
              span.bytes, span.id.empty() ? "-" : span.id);
 }
 
+Vocab vocabulary_of(const Options& options) {
+  if (options.vocabulary.empty())
+    throw Error(ErrorKind::usage, "--text needs --vocab MODEL.gguf");
+  return load_vocab(open_gguf(open_source(options.vocabulary)));
+}
+
 void require_tokens(const Dump& dump) {
   if (kind_of(dump) == "state")
     throw Error(ErrorKind::refused, "a bare state holds no tokens").in_file(dump.source->name());
@@ -56,6 +64,8 @@ int run(const Options& options) {
   Printer out;
   if (options.json)
     out.json(tokens_json(*dump, options));
+  else if (options.text)
+    out.line("{}", vocabulary_of(options).text(tokens.ids));
   else if (options.media)
     print_media(tokens, out);
   else
