@@ -1,0 +1,1 @@
+kvtool inspect no-such-file

@@ -1,0 +1,1 @@
+kvtool insect
