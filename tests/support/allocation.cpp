@@ -1,0 +1,46 @@
+#include "support/allocation.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::size_t> live{0};
+std::atomic<std::size_t> most_live{0};
+
+void* allocate(std::size_t size) {
+  void* memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  live += malloc_usable_size(memory);
+  if (live > most_live) most_live = live.load();
+  return memory;
+}
+
+void release(void* memory) {
+  if (memory == nullptr) return;
+  live -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void* operator new[](std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+
+namespace kvtool::test {
+
+AllocationMeter::AllocationMeter() : before_(live) { most_live = before_; }
+
+std::size_t AllocationMeter::peak() const {
+  return std::max(most_live.load(), before_) - before_;
+}
+
+}  // namespace kvtool::test
