@@ -2,146 +2,109 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
 #include <stdexcept>
 
+#include "kvtool/checked.h"
 #include "kvtool/error.h"
+#include "tensor/kernels.h"
+#include "tensor/reference.h"
 
 namespace kvtool {
 namespace {
 
-constexpr std::size_t block = 32;  // elements of a block in every quantized type here
-
-using Bytes = std::span<const std::byte>;
-using Floats = std::span<float>;
-
-template <class T>
-T load(Bytes bytes, std::size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
+void require_cache_type(ElementType type) {
+  if (!can_decode(type))
+    throw Error(ErrorKind::unsupported,
+                fmt::format("no cache has elements of type {}", info(type).name));
 }
 
-float half_at(Bytes bytes, std::size_t offset) {
-  return float_of_half(load<std::uint16_t>(bytes, offset));
+// The caller's mistake, if it is one.
+void require_sizes(ElementType type, std::size_t bytes, std::size_t elements) {
+  const ElementTypeInfo& t = info(type);
+  if (bytes % t.block_bytes != 0 || elements != bytes / t.block_bytes * t.block_elements)
+    throw std::logic_error(fmt::format("{} bytes of {} are not {} elements", bytes, t.name,
+                                       elements));
 }
 
-// Four bits of 16 packed bytes: the low halves are elements 0 to 15, the high halves 16 to 31.
-unsigned nibble(Bytes packed, std::size_t element) {
-  const auto byte = std::to_integer<unsigned>(packed[element % 16]);
-  return element < 16 ? byte & 0xfU : byte >> 4U;
+// The file's: a row that has no place in the type.
+void require_whole_blocks(ElementType type, std::size_t elements) {
+  static_cast<void>(row_bytes(type, elements));
 }
 
-// The fifth bit of an element: bit `element` of a 32-bit word.
-unsigned fifth_bit(std::uint32_t high, std::size_t element) {
-  return (high >> element & 1U) << 4U;
+std::size_t elements_in(ElementType type, std::size_t bytes) {
+  const ElementTypeInfo& t = info(type);
+  return bytes / t.block_bytes * t.block_elements;
 }
 
-void plain_f32(Bytes in, Floats out) { out[0] = load<float>(in, 0); }
-void plain_f16(Bytes in, Floats out) { out[0] = half_at(in, 0); }
-void plain_bf16(Bytes in, Floats out) { out[0] = float_of_bfloat(load<std::uint16_t>(in, 0)); }
+// Floats that lie between two types on their way: few enough to stay in the first cache, and whole
+// blocks of every type.
+using Passage = std::array<float, 2048>;
 
-// f16 scale, 32 signed bytes.
-void block_q8_0(Bytes in, Floats out) {
-  const float scale = half_at(in, 0);
-  for (std::size_t i = 0; i < block; ++i)
-    out[i] = scale * static_cast<float>(load<std::int8_t>(in, 2 + i));
-}
-
-// f16 scale, 32 times four bits, 8 stands for zero.
-void block_q4_0(Bytes in, Floats out) {
-  const float scale = half_at(in, 0);
-  for (std::size_t i = 0; i < block; ++i)
-    out[i] = scale * (static_cast<float>(nibble(in.subspan(2), i)) - 8.0F);
-}
-
-// f16 scale, f16 minimum, 32 times four bits.
-void block_q4_1(Bytes in, Floats out) {
-  const float scale = half_at(in, 0);
-  const float least = half_at(in, 2);
-  for (std::size_t i = 0; i < block; ++i)
-    out[i] = scale * static_cast<float>(nibble(in.subspan(4), i)) + least;
-}
-
-// f16 scale, 32 fifth bits, 32 times four bits; 16 stands for zero.
-void block_q5_0(Bytes in, Floats out) {
-  const float scale = half_at(in, 0);
-  const auto high = load<std::uint32_t>(in, 2);
-  for (std::size_t i = 0; i < block; ++i)
-    out[i] = scale * (static_cast<float>(nibble(in.subspan(6), i) | fifth_bit(high, i)) - 16.0F);
-}
-
-// f16 scale, f16 minimum, 32 fifth bits, 32 times four bits.
-void block_q5_1(Bytes in, Floats out) {
-  const float scale = half_at(in, 0);
-  const float least = half_at(in, 2);
-  const auto high = load<std::uint32_t>(in, 4);
-  for (std::size_t i = 0; i < block; ++i)
-    out[i] = scale * static_cast<float>(nibble(in.subspan(8), i) | fifth_bit(high, i)) + least;
-}
-
-// f16 scale, 32 times the index of one of sixteen unevenly spaced levels.
-void block_iq4_nl(Bytes in, Floats out) {
-  static constexpr std::array<float, 16> levels = {-127, -104, -83, -65, -49, -35, -22, -10,
-                                                   1,    13,   25,  38,  53,  69,  89,  113};
-  const float scale = half_at(in, 0);
-  for (std::size_t i = 0; i < block; ++i) out[i] = scale * levels[nibble(in.subspan(2), i)];
-}
-
-using DecodeBlock = void (*)(Bytes, Floats);
-
-DecodeBlock decoder_of(ElementType type) {
-  switch (type) {
-    case ElementType::f32: return plain_f32;
-    case ElementType::f16: return plain_f16;
-    case ElementType::bf16: return plain_bf16;
-    case ElementType::q8_0: return block_q8_0;
-    case ElementType::q4_0: return block_q4_0;
-    case ElementType::q4_1: return block_q4_1;
-    case ElementType::q5_0: return block_q5_0;
-    case ElementType::q5_1: return block_q5_1;
-    case ElementType::iq4_nl: return block_iq4_nl;
+void recode_through_floats(ElementType from, std::span<const std::byte> in, ElementType to,
+                           std::span<std::byte> out) {
+  Passage passage;
+  while (!in.empty()) {
+    const std::size_t n = std::min(passage.size(), elements_in(from, in.size()));
+    const std::size_t in_bytes = row_bytes(from, n);
+    const std::size_t out_bytes = row_bytes(to, n);
+    const auto floats = std::span(passage).first(n);
+    dequantize(from, in.first(in_bytes), floats);
+    quantize(to, floats, out.first(out_bytes));
+    in = in.subspan(in_bytes);
+    out = out.subspan(out_bytes);
   }
-  return nullptr;
-}
-
-void require_whole_blocks(const ElementTypeInfo& type, Bytes bytes, Floats floats) {
-  const std::size_t blocks = bytes.size() / type.block_bytes;
-  if (bytes.size() % type.block_bytes != 0 || floats.size() != blocks * type.block_elements)
-    throw std::logic_error(fmt::format("{} bytes of {} are not {} elements", bytes.size(), type.name,
-                                       floats.size()));
 }
 
 }  // namespace
 
-bool can_decode(ElementType type) { return decoder_of(type) != nullptr; }
+bool can_decode(ElementType type) { return reference::decoder_of(type) != nullptr; }
+bool can_encode(ElementType type) { return reference::encoder_of(type) != nullptr; }
+
+std::uint64_t row_bytes(ElementType type, std::uint64_t elements) {
+  const ElementTypeInfo& t = info(type);
+  if (elements % t.block_elements != 0)
+    throw Error(ErrorKind::refused,
+                fmt::format("{} stores blocks of {} elements, and {} are no multiple of that",
+                            t.name, t.block_elements, elements));
+  return checked_multiply(elements / t.block_elements, t.block_bytes);
+}
 
 void dequantize(ElementType type, std::span<const std::byte> bytes, std::span<float> floats) {
-  const DecodeBlock decode = decoder_of(type);
-  const ElementTypeInfo& t = info(type);
-  if (decode == nullptr)
-    throw Error(ErrorKind::unsupported, fmt::format("no cache has elements of type {}", t.name));
-  require_whole_blocks(t, bytes, floats);
-  for (; !bytes.empty(); bytes = bytes.subspan(t.block_bytes)) {
-    decode(bytes.first(t.block_bytes), floats.first(t.block_elements));
-    floats = floats.subspan(t.block_elements);
+  require_cache_type(type);
+  require_sizes(type, bytes.size(), floats.size());
+  if (const auto fast = kernels::decoder_of(type))
+    return fast(bytes.data(), floats.data(), floats.size());
+  reference::decode(type, bytes, floats);
+}
+
+void quantize(ElementType type, std::span<const float> floats, std::span<std::byte> bytes) {
+  require_cache_type(type);
+  require_whole_blocks(type, floats.size());
+  require_sizes(type, bytes.size(), floats.size());
+  if (const auto fast = kernels::encoder_of(type))
+    return fast(floats.data(), bytes.data(), floats.size());
+  reference::encode(type, floats, bytes);
+}
+
+void recode(ElementType from, std::span<const std::byte> in, ElementType to,
+            std::span<std::byte> out) {
+  require_cache_type(from);
+  require_cache_type(to);
+  const std::size_t elements = elements_in(from, in.size());
+  require_sizes(from, in.size(), elements);
+  require_whole_blocks(to, elements);
+  require_sizes(to, out.size(), elements);
+  if (from == to) {
+    std::copy(in.begin(), in.end(), out.begin());
+  } else if (const auto fast = kernels::recoder_of(from, to)) {
+    fast(in.data(), out.data(), elements);
+  } else {
+    recode_through_floats(from, in, to, out);
   }
 }
 
-float float_of_half(std::uint16_t bits) {
-  const float sign = (bits & 0x8000U) != 0 ? -1.0F : 1.0F;
-  const int exponent = bits >> 10U & 0x1f;
-  const auto fraction = static_cast<float>(bits & 0x3ffU);
-  if (exponent == 0) return sign * std::ldexp(fraction, -24);  // zero and subnormal
-  if (exponent == 31) return fraction == 0 ? sign * INFINITY : std::copysign(NAN, sign);
-  return sign * std::ldexp(1024.0F + fraction, exponent - 25);
-}
-
-float float_of_bfloat(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
-}
+std::string_view kernel_set() { return kernels::has_avx2() ? "avx2" : "plain"; }
 
 }  // namespace kvtool

@@ -1,0 +1,32 @@
+// The AVX2 and F16C set. Only kernels.cpp calls these, after asking the processor.
+#pragma once
+
+#include <cstddef>
+
+// GCC and Clang compile single functions for another instruction set than the rest.
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define KVTOOL_HAS_AVX2_CODE 1
+#else
+#define KVTOOL_HAS_AVX2_CODE 0
+#endif
+
+namespace kvtool::kernels::avx2 {
+
+// Whether the processor converts half precision; older compilers cannot ask for it by name.
+bool has_f16c();
+
+void decode_f16(const std::byte* in, float* out, std::size_t elements);
+void decode_bf16(const std::byte* in, float* out, std::size_t elements);
+void decode_q8_0(const std::byte* in, float* out, std::size_t elements);
+void decode_q4_0(const std::byte* in, float* out, std::size_t elements);
+
+void encode_f16(const float* in, std::byte* out, std::size_t elements);
+void encode_bf16(const float* in, std::byte* out, std::size_t elements);
+void encode_q8_0(const float* in, std::byte* out, std::size_t elements);
+void encode_q4_0(const float* in, std::byte* out, std::size_t elements);
+
+void f16_to_q8_0(const std::byte* in, std::byte* out, std::size_t elements);
+void f16_to_q4_0(const std::byte* in, std::byte* out, std::size_t elements);
+void q8_0_to_f16(const std::byte* in, std::byte* out, std::size_t elements);
+
+}  // namespace kvtool::kernels::avx2
