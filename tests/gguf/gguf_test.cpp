@@ -262,6 +262,15 @@ TEST(Gguf, HostileCounts) {
   }
 }
 
+// Fewer things than bytes remain, but not of their size.
+TEST(Gguf, CountsAreBoundedByTheSizeOfWhatTheyCount) {
+  for (const GgufType type : {GgufType::u64, GgufType::f32, GgufType::string, GgufType::array}) {
+    GgufBuilder b;
+    b.array("many", type, 100).filler(200);
+    EXPECT_TRUE(contains(message_of(b.bytes()), "element_count: 100 of at least"));
+  }
+}
+
 TEST(Gguf, TheWatchOnAllocationsWorks) {
   test::watch_allocations();
   EXPECT_EQ(std::vector<char>(100000).size(), 100000U);
