@@ -8,7 +8,6 @@ namespace kvtool::format {
 namespace {
 
 constexpr std::uint32_t head_magic = 0x34565344;  // "DSV4"
-constexpr std::uint32_t most_layers = 4096;
 
 // Notes all bytes since `begin` under a label.
 void close_block(const Reader& io, Memory& memory, std::uint64_t begin, std::string label) {

@@ -7,6 +7,10 @@ namespace kvtool::format {
 
 using TensorOfLayer = Tensor Layer::*;
 
+// No model has more layers (llama.cpp stops at 512). A layer takes more memory here than its header
+// takes in the file, so a count is not believed only because the bytes would suffice.
+inline constexpr std::uint32_t most_layers = 4096;
+
 // Field names of a tensor stored in rows.
 struct RowNames {
   const char* type;

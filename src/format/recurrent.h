@@ -37,7 +37,7 @@ void recurrent_head(Io& io, AnyMemory& memory, const Dialect& dialect) {
   const std::uint32_t n = io.count("cell_count", stream.cells.size(), 8);
   cells(io, stream.cells, n, CellExtension::none, allowed);
   io.constant("s_trans", 0);
-  const std::uint32_t layers = io.count("n_layer", memory.model_layers, 0, 1U << 16U);
+  const std::uint32_t layers = io.count("n_layer", memory.model_layers, 0, most_layers);
   if constexpr (Io::reads) {
     memory.model_layers = layers;
     note_origin(stream, n);

@@ -20,6 +20,9 @@ namespace kvtool::format {
 inline constexpr std::uint32_t checkpoints_magic = 0x504b4353;  // "SCKP"
 inline constexpr std::uint32_t draft_magic = 0x54464453;        // "SDFT"
 
+// llama-server keeps 32 unless told otherwise.
+inline constexpr std::uint32_t most_checkpoints = 4096;
+
 // Reads a blob: its bounds, and its state where that reads to its last byte.
 void blob(Reader& io, Blob& blob, const Dialect& slot);
 // Presents a blob; its size follows from its content.
@@ -47,7 +50,7 @@ void checkpoints(Io& io, AnyTail& tail, const Dialect& slot) {
   const Scope tail_scope = io.scope("tail");
   io.constant("magic", checkpoints_magic);
   io.constant("version", 1);
-  const std::uint32_t n = io.count("count", tail.checkpoints.size(), 40);
+  const std::uint32_t n = io.count("count", tail.checkpoints.size(), 40, most_checkpoints);
   if constexpr (Io::reads) tail.checkpoints.resize(n);
   for (std::size_t i = 0; i < tail.checkpoints.size(); ++i) {
     const Scope in = io.scope("checkpoint", i);

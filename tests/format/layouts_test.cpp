@@ -39,6 +39,21 @@ TEST(Layouts, TheNameOfALayoutChoosesIt) {
   }
 }
 
+// The checks above must be able to fail.
+TEST(Layouts, WhatIsNotSoundIsNoticed) {
+  EXPECT_NE(flaw_of_map({{0, 4, "a"}, {5, 3, "b"}}, 8), "");  // gap
+  EXPECT_NE(flaw_of_map({{0, 4, "a"}, {3, 5, "b"}}, 8), "");  // overlap
+  EXPECT_NE(flaw_of_map({{0, 4, "a"}, {4, 4, ""}}, 8), "");   // no label
+  EXPECT_NE(flaw_of_map({{0, 4, "a"}}, 8), "");               // end missing
+  EXPECT_EQ(flaw_of_map({{0, 4, "a"}, {4, 4, "b"}}, 8), "");
+  const ByteVector bytes = build(tiny_dump("ggsn11.streams.rot/kv"));
+  ByteVector other = bytes;
+  other.back() ^= std::byte{1};
+  EXPECT_NE(flaw_of_identity(open(bytes), other), "");
+  other.pop_back();
+  EXPECT_NE(flaw_of_identity(open(bytes), other), "");
+}
+
 void expect_cells(const Stream& stream, const TinyDump& tiny) {
   ASSERT_EQ(stream.cells.size(), tiny.cells);
   for (std::size_t i = 0; i < stream.cells.size(); ++i) {
