@@ -24,15 +24,6 @@ int complain(const std::string& message) {
   return exit_trouble;
 }
 
-std::vector<std::string> verb_names() {
-  std::vector<std::string> names;
-  for (const Verb& verb : verbs()) {
-    names.emplace_back(verb.name);
-    if (verb.alias != nullptr) names.emplace_back(verb.alias);
-  }
-  return names;
-}
-
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
@@ -53,6 +44,14 @@ int complain_about_extra(const CLI::App& app) {
                                             : "unexpected argument";
   const std::string hint = option || chosen.empty() ? did_you_mean(extra, known) : "";
   return complain(fmt::format("{} {}{}", what, extra, hint));
+}
+
+// What the parser found, without its internal terms.
+std::string in_plain_words(const CLI::ParseError& error) {
+  constexpr std::string_view conversion = "Could not convert: ";
+  const std::string text = error.what();
+  if (text.rfind(conversion, 0) == 0) return "not a number: " + text.substr(conversion.size());
+  return text;
 }
 
 int run_verb(const CommandLine& line) {
@@ -81,13 +80,18 @@ CommandLine make_command_line() {
   line.app = std::make_unique<CLI::App>("Inspects, checks and rewrites saved llama.cpp KV caches.",
                                         "kvtool");
   line.app->set_version_flag("--version", version_text());
-  line.app->require_subcommand(1);
+  // One verb at most, so that behind it a file may have the name of another. Without any, run()
+  // complains in its own words.
+  line.app->require_subcommand(0, 1);
+  line.app->get_formatter()->label("SUBCOMMAND", "VERB");
   line.app->failure_message(CLI::FailureMessage::simple);
   for (const Verb& verb : verbs()) {
-    CLI::App* sub = line.app->add_subcommand(verb.name, verb.summary);
+    CLI::App* sub = line.app->add_subcommand(verb.name, verb.summary)->group("Verbs");
+    sub->footer(fmt::format("man kvtool-{} tells more.", verb.name));
     if (verb.alias != nullptr) sub->alias(verb.alias);
     line.actions.push_back(verb.add(*sub));
   }
+  line.app->footer("kvtool VERB --help and man kvtool-VERB tell more of a verb.");
   return line;
 }
 
@@ -100,11 +104,9 @@ int run(int argc, const char* const* argv) {
   } catch (const CLI::ExtrasError&) {
     return complain_about_extra(*line.app);
   } catch (const CLI::ParseError& error) {
-    // A word that is no verb leaves the verb missing, which is what the parser notices first.
-    if (line.app->get_subcommands().empty() && !line.app->remaining().empty())
-      return complain_about_extra(*line.app);
-    return complain(fmt::format("{}; see kvtool --help", error.what()));
+    return complain(fmt::format("{}; see kvtool --help", in_plain_words(error)));
   }
+  if (line.app->get_subcommands().empty()) return complain("a verb is missing; see kvtool --help");
   return report_errors_of(line);
 }
 

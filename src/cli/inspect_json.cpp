@@ -58,6 +58,7 @@ Json stream_json(const Stream& stream, bool recurrent, bool one_sequence) {
 void put_tensor(Json& json, const std::string& name, const Tensor& tensor) {
   const bool stored = tensor.orientation != Orientation::absent;
   json[name + "_type"] = stored ? Json(std::string(info(tensor.type).name)) : Json(nullptr);
+  json[name + "_width"] = width_of(tensor);
   json[name + "_row_bytes"] = tensor.cell_bytes();
 }
 
@@ -73,6 +74,7 @@ Json memory_json(const Memory& memory, const Dialect& dialect, bool one_sequence
   Json json;
   json["kind"] = name_of(memory.kind);
   json["role"] = memory.role;
+  if (memory.kind == MemoryKind::recurrent) json["model_layers"] = memory.model_layers;
   json["v_layout"] = v_layout_of(memory);
   const auto rotation = rotation_of(memory, dialect);
   json["rotation"] = rotation ? Json{{"k", rotation->k}, {"v", rotation->v}} : Json(nullptr);

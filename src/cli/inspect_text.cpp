@@ -25,19 +25,34 @@ class Paragraph {
   std::string title_;
 };
 
-std::string container_words(const Dump& dump) {
-  switch (dump.dialect.container) {
-    case Container::session: return fmt::format("session (ggsn {})", dump.dialect.version);
-    case Container::slot: return fmt::format("slot file of one sequence (ggsq {})", dump.dialect.version);
-    case Container::state: return "bare state of a context (no header)";
-    case Container::sequence_state: return "bare state of one sequence (no header)";
+// When llama.cpp wrote a version of the session or slot format.
+const char* years_of(const Dialect& dialect) {
+  const std::uint32_t steps = dialect.container == Container::session ? 11 - dialect.version
+                                                                      : 4 - dialect.version;
+  if (steps == 0) return "October 2026 on";
+  if (steps == 1) return "August to October 2026";
+  if (dialect.container == Container::slot) return "July 2024 to August 2026";
+  return steps == 2 ? "September 2024 to August 2026" : "July to September 2024";
+}
+
+std::string container_words(const Dialect& d) {
+  switch (d.container) {
+    case Container::session: return fmt::format("session, ggsn {} ({})", d.version, years_of(d));
+    case Container::slot: return fmt::format("slot file, ggsq {} ({})", d.version, years_of(d));
+    case Container::state: return "state of a whole context, without a header";
+    case Container::sequence_state: return "state of one sequence, without a header";
   }
   return {};
 }
 
+std::string size_words(std::uint64_t bytes) {
+  if (bytes < 1024) return counted(bytes, "byte");
+  return fmt::format("{} ({} bytes)", human_bytes(bytes), bytes);
+}
+
 void print_head(const Dump& dump, Printer& out) {
-  out.line("{}: {}, {} ({} bytes)", dump.source->name(), container_words(dump),
-           human_bytes(dump.source->size()), dump.source->size());
+  out.line("{}: llama.cpp {}, {}", dump.source->name(), container_words(dump.dialect),
+           size_words(dump.source->size()));
   Paragraph layout(out, "layout");
   layout.line(dump.layout);
   for (const std::string& reason : dump.why) layout.line("  " + reason);
@@ -56,20 +71,23 @@ void print_tokens(const Dump& dump, Printer& out) {
   for (const MediaSpan& span : tokens.media)
     p.line(fmt::format("  {} at {}: {}, {}, id {}", span.kind, span.start,
                        counted(span.tokens, "token"), counted(span.positions, "position"),
-                       span.id.empty() ? "(none)" : span.id));
+                       span.id.empty() ? "(none)" : printable(span.id)));
 }
 
-std::string tensor_words(const Tensor& tensor) {
-  if (tensor.orientation == Orientation::absent) return "none";
-  return fmt::format("{} {} bytes", info(tensor.type).name, tensor.cell_bytes());
+// "K 64 f16 (128 bytes)": how many values of which type a cell has.
+std::string tensor_words(char name, const Tensor& tensor) {
+  if (tensor.orientation == Orientation::absent) return fmt::format("no {}", name);
+  if (tensor.cell_bytes() == 0) return fmt::format("{} empty", name);
+  return fmt::format("{} {} {} ({} bytes)", name, width_of(tensor), info(tensor.type).name,
+                     tensor.cell_bytes());
 }
 
 std::string layer_words(const Memory& memory, const Layer& layer) {
   const bool recurrent = memory.kind == MemoryKind::recurrent;
-  std::string words = fmt::format("{} {}, {} {}", recurrent ? "R" : "K", tensor_words(layer.k),
-                                  recurrent ? "S" : "V", tensor_words(layer.v));
+  std::string words = fmt::format("{}, {}", tensor_words(recurrent ? 'R' : 'K', layer.k),
+                                  tensor_words(recurrent ? 'S' : 'V', layer.v));
   if (layer.ple.orientation != Orientation::absent)
-    words += fmt::format(", PLE {} bytes", layer.ple.row_bytes);
+    words += fmt::format(", PLE ({} bytes)", layer.ple.row_bytes);
   return words;
 }
 
@@ -80,8 +98,8 @@ void print_layers(const Memory& memory, Paragraph& p) {
   for (std::size_t l = 0, end = 0; l < stream->layers.size(); l = end) {
     const std::string words = layer_words(memory, stream->layers[l]);
     while (end < stream->layers.size() && layer_words(memory, stream->layers[end]) == words) ++end;
-    p.line(end - l == 1 ? fmt::format("  layer {}: {} a cell", l, words)
-                        : fmt::format("  layers {} to {}: {} a cell", l, end - 1, words));
+    p.line(end - l == 1 ? fmt::format("  layer {}, each cell: {}", l, words)
+                        : fmt::format("  layers {} to {}, each cell: {}", l, end - 1, words));
   }
 }
 
@@ -101,7 +119,7 @@ void print_streams(const Memory& memory, bool one_sequence, Paragraph& p) {
   const bool recurrent = memory.kind == MemoryKind::recurrent;
   for (std::size_t s = 0; s < memory.streams.size(); ++s) {
     const Stream& stream = memory.streams[s];
-    if (memory.streams.size() > 1 || stream.cells.empty())
+    if (memory.streams.size() > 1)
       p.line(fmt::format("  stream {}: {}", s, counted(stream.cells.size(), "cell")));
     for (const SequenceFacts& facts : sequences_of(stream, one_sequence))
       p.line(fmt::format("  {}{}", memory.streams.size() > 1 ? "  " : "",
@@ -110,9 +128,13 @@ void print_streams(const Memory& memory, bool one_sequence, Paragraph& p) {
 }
 
 std::string memory_words(const Memory& memory, const Dialect& dialect) {
-  std::string words = fmt::format("{}: {}", memory.role, name_of(memory.kind));
+  const std::string kind = name_of(memory.kind);
+  std::string words = memory.role == kind ? kind : fmt::format("{}: {}", memory.role, kind);
   if (memory.kind == MemoryKind::verbatim) return words + " (carried, not interpreted)";
   words += fmt::format(", {}", counted(cells_of(memory), "cell"));
+  if (const Stream* shape = stream_with_layers(memory); shape != nullptr && memory.model_layers > 0)
+    words += fmt::format(", {} of {} layers have a state", shape->layers.size(),
+                         memory.model_layers);
   const std::string v = v_layout_of(memory);
   if (memory.kind == MemoryKind::attention && v != "none")
     words += v == "absent" ? ", no V" : fmt::format(", V {}", v == "rows" ? "in rows" : v);
@@ -161,7 +183,7 @@ void print_tail(const Tail& tail, Printer& out) {
 void print_bytes(const Dump& dump, Printer& out) {
   Paragraph p(out, "bytes");
   const ByteFigures figures = byte_figures(dump);
-  p.line(fmt::format("{} fixed, {} a cell", figures.fixed, figures.per_cell));
+  p.line(fmt::format("{} fixed, {} for each cell", figures.fixed, figures.per_cell));
   for (const MapRange& range : sections_of(dump))
     p.line(fmt::format("  {:>12} {}", range.size, range.label));
 }

@@ -14,6 +14,11 @@ void Printer::json(const Json& value, bool one_line) {
   if (text_.size() > most_pending) flush();
 }
 
+void Printer::text(const std::string& lines) {
+  text_ += lines;
+  if (text_.size() > most_pending) flush();
+}
+
 void Printer::flush() {
   if (std::fwrite(text_.data(), 1, text_.size(), stdout) != text_.size())
     throw Error(ErrorKind::io, "cannot write").in_file("<stdout>");
@@ -30,6 +35,16 @@ Json json_document(const std::string& file) {
   document["schema"] = "kvtool/1";
   document["file"] = file;
   return document;
+}
+
+std::string printable(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x20 && byte < 0x7f && c != '\\';
+    safe += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return safe;
 }
 
 std::string human_bytes(std::uint64_t bytes) {

@@ -20,6 +20,8 @@ class Printer {
     text_ += '\n';
     if (text_.size() > most_pending) flush();
   }
+  // Text that ends its lines itself.
+  void text(const std::string& lines);
   // An indented document, or one line of JSON lines.
   void json(const Json& value, bool one_line = false);
   // Throws Error(io) if standard output could not take everything.
@@ -34,6 +36,9 @@ class Printer {
 
 // The first fields of every JSON document: the schema, and the file as it was named.
 [[nodiscard]] Json json_document(const std::string& file);
+
+// Text from a file, safe for terminals and tables: what is not printable ASCII becomes \xNN.
+[[nodiscard]] std::string printable(const std::string& text);
 
 // "12.3 MiB" and the like, for people.
 [[nodiscard]] std::string human_bytes(std::uint64_t bytes);

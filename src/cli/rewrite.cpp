@@ -1,5 +1,8 @@
 #include "cli/rewrite.h"
 
+#include <fstream>
+#include <string_view>
+
 #include "cli/progress.h"
 #include "kvtool/error.h"
 #include "kvtool/output.h"
@@ -7,6 +10,12 @@
 
 namespace kvtool::cli {
 namespace {
+
+bool is_zstd(const std::string& path) {
+  char magic[4] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
+  return std::string_view(magic, sizeof magic) == "\x28\xb5\x2f\xfd";
+}
 
 void require_destination(const RewriteOptions& options) {
   const bool named = !options.output.empty();
@@ -16,6 +25,9 @@ void require_destination(const RewriteOptions& options) {
     throw Error(ErrorKind::usage, "where to? give -o OUT or --in-place");
   if (options.in_place && options.input.file == "-")
     throw Error(ErrorKind::usage, "standard input cannot be rewritten in place");
+  if (options.in_place && is_zstd(options.input.file))
+    throw Error(ErrorKind::refused, "is compressed and would not be afterwards; give -o OUT")
+        .in_file(options.input.file);
 }
 
 const Source& source_of(const Plan& plan) { return *plan.sources.front()->source; }

@@ -13,8 +13,18 @@ const std::vector<Verb>& verbs() {
       {"move", nullptr, "move a range of cells", add_move},
       {"defrag", "compact", "order the cells by sequence and drop unused ones", add_defrag},
       {"completion", nullptr, "print a completion script for a shell", add_completion},
+      {"help", nullptr, "explain a verb, or list the verbs", add_help},
   };
   return table;
+}
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) {
+    names.emplace_back(verb.name);
+    if (verb.alias != nullptr) names.emplace_back(verb.alias);
+  }
+  return names;
 }
 
 }  // namespace kvtool::cli

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace kvtool::cli {
@@ -24,6 +25,8 @@ struct Verb {
 };
 
 [[nodiscard]] const std::vector<Verb>& verbs();
+// What can be typed for a verb: names and aliases.
+[[nodiscard]] std::vector<std::string> verb_names();
 
 Action add_inspect(CLI::App& verb);
 Action add_cells(CLI::App& verb);
@@ -34,5 +37,6 @@ Action add_swap(CLI::App& verb);
 Action add_move(CLI::App& verb);
 Action add_defrag(CLI::App& verb);
 Action add_completion(CLI::App& verb);
+Action add_help(CLI::App& verb);
 
 }  // namespace kvtool::cli

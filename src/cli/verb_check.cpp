@@ -30,12 +30,18 @@ Counts count(const std::vector<Finding>& findings) {
   return counts;
 }
 
+// The verdict in words; a dump can be sound and still fail a strict check.
+const char* verdict(const Counts& counts, bool passed) {
+  if (counts.errors > 0) return "not sound";
+  return passed ? "sound" : "sound, but not without warnings";
+}
+
 void print_text(const Dump& dump, const std::vector<Finding>& findings, const Counts& counts,
-                Printer& out) {
+                bool passed, Printer& out) {
   for (const Finding& f : findings)
     out.line("{}: {}{}{} [{}]", name_of(f.severity), f.where, f.where.empty() ? "" : ": ",
              f.message, f.code);
-  out.line("{}: {}, {}, {}", dump.source->name(), counts.errors == 0 ? "sound" : "not sound",
+  out.line("{}: {}, {}, {}", dump.source->name(), verdict(counts, passed),
            counted(counts.errors, "error"), counted(counts.warnings, "warning"));
 }
 
@@ -60,7 +66,7 @@ int run(const Options& options) {
   if (options.json)
     print_json(*dump, findings, counts, passed, out);
   else if (!options.quiet)
-    print_text(*dump, findings, counts, out);
+    print_text(*dump, findings, counts, passed, out);
   out.finish();
   return passed ? exit_fine : exit_differs;
 }

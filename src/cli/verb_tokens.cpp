@@ -26,6 +26,12 @@ Json media_json(const MediaSpan& span) {
           {"positions", span.positions}, {"id", span.id},       {"bytes", span.bytes}};
 }
 
+Vocab vocabulary_of(const Options& options) {
+  if (options.vocabulary.empty())
+    throw Error(ErrorKind::usage, "--text needs --vocab MODEL.gguf");
+  return load_vocab(open_gguf(open_source(options.vocabulary)));
+}
+
 Json tokens_json(const Dump& dump, const Options& options) {
   const TokenArea& tokens = dump.tokens;
   Json json = json_document(dump.source->name());
@@ -36,6 +42,7 @@ Json tokens_json(const Dump& dump, const Options& options) {
   for (const MediaSpan& span : tokens.media) json["media"].push_back(media_json(span));
   json["problem"] = tokens.problem.empty() ? Json(nullptr) : Json(tokens.problem);
   if (options.raw) json["words"] = tokens.words;
+  if (options.text) json["text"] = vocabulary_of(options).text(tokens.ids);
   return json;
 }
 
@@ -43,13 +50,7 @@ void print_media(const TokenArea& tokens, Printer& out) {
   out.line("kind\tstart\ttokens\tpositions\tbytes\tid");
   for (const MediaSpan& span : tokens.media)
     out.line("{}\t{}\t{}\t{}\t{}\t{}", span.kind, span.start, span.tokens, span.positions,
-             span.bytes, span.id.empty() ? "-" : span.id);
-}
-
-Vocab vocabulary_of(const Options& options) {
-  if (options.vocabulary.empty())
-    throw Error(ErrorKind::usage, "--text needs --vocab MODEL.gguf");
-  return load_vocab(open_gguf(open_source(options.vocabulary)));
+             span.bytes, span.id.empty() ? "-" : printable(span.id));
 }
 
 void require_tokens(const Dump& dump) {
