@@ -1,0 +1,7 @@
+# The examples in the manual pages, on files that have the names used there.
+root=$(realpath "$TESTDATA/..")
+cp "$TESTDATA/server/b0.7.0/gemma3.ggsq" chat.bin
+cp "$TESTDATA/server/b0.7.0/erased-llama.ggsq" empty.bin
+cp "$TESTDATA/modern/b11118/qwen2vl-slot-image.slot0.ggsq" image.bin
+cp "$TESTDATA/modern/b11118/llama-multi-uni.ggsn" all.session
+"$root/tests/cli/check-examples" "$root"/man/*.1 && echo "every example prints what its page says"
