@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
 #include "cli/spelling.h"
+#include "cli/target_options.h"
 #include "kvtool/error.h"
 #include "kvtool/open.h"
 #include "kvtool/version.h"
@@ -17,6 +19,12 @@ std::string version_text() {
   return fmt::format("kvtool {}\nreads ggsn {} and ggsq {} of llama.cpp", version,
                      fmt::join(known_session_versions(), ", "),
                      fmt::join(known_slot_versions(), ", "));
+}
+
+// The order in which the parser takes arguments from a list.
+std::vector<std::string> reversed(std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
 }
 
 int complain(const std::string& message) {
@@ -98,7 +106,7 @@ CommandLine make_command_line() {
 int run(int argc, const char* const* argv) {
   const CommandLine line = make_command_line();
   try {
-    line.app->parse(argc, argv);
+    line.app->parse(reversed(spell_out({argv + 1, argv + argc})));
   } catch (const CLI::Success& success) {  // --help, --version
     return line.app->exit(success);
   } catch (const CLI::ExtrasError&) {

@@ -1,0 +1,43 @@
+// Options that say which loader a file is meant for, shared by `check` and `convert`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kvtool/target.h"
+
+namespace kvtool::cli {
+
+// As given; everything is optional.
+struct TargetOptions {
+  std::string to;      // "ggsq:4", "ggsn"
+  std::string loader;  // see loader_named
+  std::optional<std::uint32_t> ctx_size;
+  std::optional<std::uint32_t> parallel;
+  std::optional<bool> unified;
+  std::string type_k;
+  std::string type_v;
+  std::string flash_attention;  // "on" or "off"
+  bool swa_full = false;
+  bool no_rotation = false;
+  std::string model;  // a GGUF file
+  std::string like;   // a dump
+  // True when any of them was given.
+  [[nodiscard]] bool any() const;
+};
+
+// Declares the options, all in the group "Target" of the help.
+void add_target(CLI::App& verb, TargetOptions& options);
+// What they describe: a dump of the target (--like) first, a model over it, single settings over
+// both. Throws Error, e.g. usage for a loader that is not known or a version without its layout.
+[[nodiscard]] Target resolve(const TargetOptions& options);
+
+// The arguments with llama.cpp's short names of several letters (-np, -ctk, -ctv, -fa, -kvu,
+// -no-kvu) written out, which the parser of options cannot take.
+[[nodiscard]] std::vector<std::string> spell_out(std::vector<std::string> arguments);
+
+}  // namespace kvtool::cli

@@ -1,0 +1,182 @@
+// What a user calls a loader: a release, a build, a day, a month or an era.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "kvtool/error.h"
+#include "kvtool/target.h"
+
+namespace kvtool {
+namespace {
+
+struct Release {
+  std::uint32_t number;  // major * 1000000 + minor * 1000 + patch
+  const char* name;
+  const char* era;
+  std::uint32_t build;  // 0: not known
+};
+
+// The releases whose files were seen, in order.
+constexpr Release releases[] = {
+    {4000, "0.4.0", "10/3", 10829},
+    {5000, "0.5.0", "10/3", 0},
+    {6000, "0.6.0", "11/4", 0},
+    {7000, "0.7.0", "11/4", 11669},
+};
+
+const Era* era_called(std::string_view name) {
+  for (const Era& era : eras())
+    if (era.name == name) return &era;
+  return nullptr;
+}
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::usage, what); }
+
+// "the layout changed around here": both neighbours, as they can be passed.
+[[noreturn]] void refuse_between(const std::string& name, const Era& before, const Era& after) {
+  refuse(fmt::format("--loader {}: the layout changed about then, between {} ({}) and {} ({}); "
+                     "pass --loader {} or --loader {}",
+                     name, before.name, before.summary, after.name, after.summary, before.name,
+                     after.name));
+}
+
+[[noreturn]] void refuse_newer(const std::string& name) {
+  const Era& last = eras().back();
+  refuse(fmt::format("--loader {}: newer than what kvtool knows (llama.cpp {}, b{}); if its files "
+                     "are of version {}, pass --loader {}",
+                     name, std::end(releases)[-1].name, last.last_build, last.name, last.name));
+}
+
+[[noreturn]] void refuse_older(const std::string& name) {
+  refuse(fmt::format("--loader {}: older than b{} of {}, the first that kvtool converts for", name,
+                     eras().front().first_build, eras().front().from));
+}
+
+// Digits and nothing else.
+std::optional<std::uint32_t> number(std::string_view text) {
+  std::uint32_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char mark) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at != std::string_view::npos;) {
+    const std::size_t end = text.find(mark, at);
+    parts.push_back(text.substr(at, end == std::string_view::npos ? end : end - at));
+    at = end == std::string_view::npos ? end : end + 1;
+  }
+  return parts;
+}
+
+std::optional<std::vector<std::uint32_t>> numbers(std::string_view text, char mark) {
+  std::vector<std::uint32_t> values;
+  for (const std::string_view part : split(text, mark)) {
+    const auto value = number(part);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
+Loader loader_of_build(const std::string& name, std::uint32_t build) {
+  const Era* before = nullptr;
+  for (const Era& era : eras()) {
+    if (era.first_build == 0) continue;
+    if (build < era.first_build) {
+      if (before == nullptr) refuse_older(name);
+      refuse_between(name, *before, era);
+    }
+    if (build <= era.last_build) return {era, build};
+    before = &era;
+  }
+  refuse_newer(name);
+}
+
+// A release between two known ones of one era is of that era.
+Loader loader_of_release(const std::string& name, std::uint32_t wanted) {
+  const Release* before = nullptr;
+  for (const Release& release : releases) {
+    const Era& era = *era_called(release.era);
+    if (wanted == release.number) {
+      Loader loader{era, std::nullopt};
+      if (release.build != 0) loader.build = release.build;
+      return loader;
+    }
+    if (wanted < release.number) {
+      if (before == nullptr)
+        refuse(fmt::format("--loader {}: the first release that kvtool knows is {}; pass a build "
+                           "(b10256) or a date",
+                           name, release.name));
+      if (before->era != release.era) refuse_between(name, *era_called(before->era), era);
+      return {era, std::nullopt};
+    }
+    before = &release;
+  }
+  refuse_newer(name);
+}
+
+// Days as YYYY-MM-DD compare as text.
+Loader loader_of_days(const std::string& name, const std::string& first, const std::string& last) {
+  const Era* before = nullptr;
+  for (const Era& era : eras()) {
+    if (first >= era.from && last <= era.until) return {era, std::nullopt};
+    if (first < era.from) {
+      if (before == nullptr) refuse_older(name);
+      refuse_between(name, *before, era);
+    }
+    if (last > era.until && first <= era.until && &era != &eras().back())
+      refuse_between(name, era, *(&era + 1));
+    before = &era;
+  }
+  refuse_newer(name);
+}
+
+bool is_calendar(const std::vector<std::uint32_t>& date) {
+  return date[0] >= 2000 && date[0] < 10000 && date[1] >= 1 && date[1] <= 12 &&
+         (date.size() < 3 || (date[2] >= 1 && date[2] <= 31));
+}
+
+std::optional<Loader> loader_of_date(const std::string& name) {
+  const auto date = numbers(name, '-');
+  if (!date || (date->size() != 2 && date->size() != 3) || !is_calendar(*date)) return std::nullopt;
+  const auto day = [&](std::uint32_t d) {
+    return fmt::format("{:04}-{:02}-{:02}", (*date)[0], (*date)[1], d);
+  };
+  if (date->size() == 3) return loader_of_days(name, day((*date)[2]), day((*date)[2]));
+  // A month is of an era when its days 1 and 28 are: eras that end later in a month fill it.
+  return loader_of_days(name, day(1), day(28));
+}
+
+std::optional<Loader> loader_of_version(const std::string& name) {
+  const std::string_view digits = name[0] == 'v' ? std::string_view(name).substr(1) : name;
+  const auto parts = numbers(digits, '.');
+  if (!parts || parts->size() != 3) return std::nullopt;
+  for (const std::uint32_t part : *parts)
+    if (part > 999) return std::nullopt;
+  return loader_of_release(name, (*parts)[0] * 1000000 + (*parts)[1] * 1000 + (*parts)[2]);
+}
+
+}  // namespace
+
+Loader loader_named(const std::string& name) {
+  if (const Era* era = era_called(name)) return {*era, std::nullopt};
+  if (!name.empty()) {
+    if (const auto build = number(std::string_view(name).substr(1)); build && name[0] == 'b')
+      return loader_of_build(name, *build);
+    if (auto loader = loader_of_version(name)) return *loader;
+    if (auto loader = loader_of_date(name)) return *loader;
+  }
+  refuse(fmt::format("--loader {}: not a release (0.7.0), a build (b10256), a month (2026-05), a day "
+                     "(2026-05-17) or an era (11/4)",
+                     name));
+}
+
+const Era& era_of_loader(const std::string& loader) {
+  return *era_called(loader_named(loader).era.name);
+}
+
+}  // namespace kvtool
