@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+#include "kvtool/checked.h"
+#include "kvtool/codec.h"
+#include "kvtool/error.h"
+#include "kvtool/tensor.h"
+
+namespace kvtool {
+namespace {
+
+// Floats of a batch: few enough to stay in the first cache. At least one row.
+constexpr std::size_t batch_floats = 2048;
+
+void require_form(const RowForm& form, std::size_t width) {
+  if (!can_decode(form.type))
+    throw Error(ErrorKind::unsupported,
+                fmt::format("no cache has elements of type {}", info(form.type).name));
+  if (form.rotation == 0) return;
+  if (!std::has_single_bit(form.rotation) || width % form.rotation != 0)
+    throw Error(ErrorKind::refused, fmt::format("rows of {} numbers cannot be rotated in blocks of {}",
+                                                width, form.rotation));
+}
+
+}  // namespace
+
+RowConverter::RowConverter(RowForm from, RowForm to, std::size_t width)
+    : from_(from),
+      to_(to),
+      width_(width),
+      in_row_bytes_(row_bytes(from.type, width)),
+      out_row_bytes_(row_bytes(to.type, width)) {
+  require_form(from, width);
+  require_form(to, width);
+  const std::size_t rows = width == 0 ? 0 : std::max<std::size_t>(1, batch_floats / width);
+  numbers_.resize(checked_multiply(rows, width));
+}
+
+void RowConverter::convert(std::span<const std::byte> in, std::span<std::byte> out,
+                           ErrorFigures* figures) {
+  const std::size_t rows = in_row_bytes_ == 0 ? 0 : in.size() / in_row_bytes_;
+  if (rows * in_row_bytes_ != in.size() || rows * out_row_bytes_ != out.size())
+    throw std::logic_error(fmt::format("{} bytes are not {} rows", out.size(), rows));
+  if (!turns() && figures == nullptr) return recode(from_.type, in, to_.type, out);
+  const std::size_t batch = numbers_.size() / std::max<std::size_t>(1, width_);
+  for (std::size_t row = 0; row < rows; row += batch) {
+    const std::size_t n = std::min(batch, rows - row);
+    convert_batch(in.subspan(row * in_row_bytes_, n * in_row_bytes_),
+                  out.subspan(row * out_row_bytes_, n * out_row_bytes_), figures);
+  }
+}
+
+void RowConverter::convert_batch(std::span<const std::byte> in, std::span<std::byte> out,
+                                 ErrorFigures* figures) {
+  const auto numbers = std::span(numbers_).first(in.size() / in_row_bytes_ * width_);
+  dequantize(from_.type, in, numbers);
+  if (turns() && from_.rotation != 0) rotate(numbers, from_.rotation);
+  if (turns() && to_.rotation != 0) rotate(numbers, to_.rotation);
+  quantize(to_.type, numbers, out);
+  if (figures == nullptr) return;
+  result_.resize(numbers_.size());
+  const auto result = std::span(result_).first(numbers.size());
+  dequantize(to_.type, out, result);
+  figures->add(numbers, result);
+}
+
+}  // namespace kvtool
