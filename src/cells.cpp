@@ -32,6 +32,12 @@ void CellTable::append(Position position, std::span<const SequenceId> sequences,
   if (extension_ != CellExtension::none) extras_.push_back(extra);
 }
 
+void CellTable::append_unread(std::size_t cells) {
+  positions_.resize(positions_.size() + cells, -1);
+  sequences_end_.resize(positions_.size(), static_cast<std::uint32_t>(ids_.size()));
+  if (extension_ != CellExtension::none) extras_.resize(positions_.size());
+}
+
 void CellTable::append_from(const CellTable& other, std::size_t cell) {
   const auto ids = other.sequences(cell);
   append(other.position(cell), std::vector<SequenceId>(ids.begin(), ids.end()), other.extra(cell));

@@ -34,4 +34,19 @@ struct DefragOptions {
 [[nodiscard]] std::vector<std::uint32_t> defrag_order(const CellTable& cells, bool keep_unnamed,
                                                       bool stable);
 
+struct TruncateOptions {
+  // How many positions the model's window layers look back, the new one included (n_swa). Without
+  // it a window cache is only cut where that is safe for any window.
+  std::uint32_t window = 0;
+};
+
+// Keeps the first `tokens` tokens and their cells; positions are taken through the media table.
+// Checkpoints beyond go, as do the logits of the last token. Throws Error(usage) for more tokens
+// than there are, and Error(refused): within an image or a sound; for a file of several sequences;
+// when the tokens are not those of the cells; when a window cache does not hold what the token after
+// the cut looks back to (the oldest place for a cut is named); for recurrent states and
+// compressed caches, unless nothing of them is cut off.
+[[nodiscard]] Plan truncate(std::shared_ptr<const Dump> dump, std::uint64_t tokens,
+                            const TruncateOptions& options = {});
+
 }  // namespace kvtool

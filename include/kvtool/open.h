@@ -19,6 +19,11 @@ enum class Trailing {
 struct OpenOptions {
   std::string layout;  // only layouts whose name is or begins with this; empty: all
   Trailing trailing = Trailing::refuse;
+  // Reads as little as tells tokens, memories and their shapes, for a look at many files. In the
+  // first memory of slot files all cells but the first and last of a stream stay unread (see
+  // CellTable::append_unread), layers are believed to be alike when the last one stands where that
+  // puts it, and checkpoints' blobs keep only their extent.
+  bool skim = false;
 };
 
 // Reads the metadata of a dump. Throws Error(damaged) when no layout fits (with the offset, field

@@ -4,7 +4,10 @@
 // instead, which begins with -1 and can hold images and audio between the ids.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,5 +47,30 @@ struct TokenArea {
 // of a payload that breaks off, what was decoded before stays, and of one of another version there
 // are no ids. A list that begins with -1 and another negative word is taken as plain ids.
 [[nodiscard]] TokenArea decode_tokens(std::vector<std::int32_t> words);
+
+// What the server stored for one medium: the content of its chunk, not interpreted.
+struct MediaChunk {
+  std::uint32_t start = 0;  // index of its first place in the id list
+  std::span<const std::byte> bytes;
+};
+// The chunks of a payload; they look into `tokens.words`.
+[[nodiscard]] std::vector<MediaChunk> media_chunks(const TokenArea& tokens);
+
+// The words of a payload: what decode_tokens takes apart. Throws Error(refused) for more ids, media
+// or bytes than a payload can count.
+[[nodiscard]] std::vector<std::int32_t> encode_payload(std::span<const TokenId> ids,
+                                                       std::span<const MediaChunk> media);
+
+// The token area without all but its first `count` tokens, in the same form. Throws Error(usage) if
+// there are fewer, and Error(refused) if that would cut a medium in two or the area has a problem.
+[[nodiscard]] TokenArea first_tokens(const TokenArea& tokens, std::uint64_t count);
+
+// The medium that a cut before token `token` would go through, or nullptr.
+[[nodiscard]] const MediaSpan* medium_across(const TokenArea& tokens, std::uint64_t token);
+
+// The position of a token when the first has position 0: a medium can take fewer positions than
+// tokens. Nothing behind a medium whose positions are not known.
+[[nodiscard]] std::optional<std::uint64_t> position_of(const TokenArea& tokens,
+                                                       std::uint64_t token);
 
 }  // namespace kvtool

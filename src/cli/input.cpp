@@ -21,6 +21,22 @@ std::int64_t number(const std::string& text, const char* option) {
   return value;
 }
 
+struct Range {
+  std::int64_t begin = std::numeric_limits<std::int64_t>::min();
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();
+};
+
+// "A:B", half-open; either side may be missing. Throws Error(usage).
+Range range(const std::string& text, const char* option) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not A:B", option, text));
+  Range range;
+  if (colon > 0) range.begin = number(text.substr(0, colon), option);
+  if (colon + 1 < text.size()) range.end = number(text.substr(colon + 1), option);
+  return range;
+}
+
 Trailing trailing_named(const std::string& name) {
   if (name == "keep") return Trailing::keep;
   return name == "drop" ? Trailing::drop : Trailing::refuse;
@@ -51,19 +67,32 @@ void add_filter(CLI::App& verb, CellFilter& filter) {
       ->type_name("A:B");
 }
 
+SequenceId parse_sequence(const std::string& text) {
+  return static_cast<SequenceId>(
+      std::clamp<std::int64_t>(number(text, "--seq"), -1, std::numeric_limits<SequenceId>::max()));
+}
+
+std::pair<std::uint32_t, std::uint32_t> parse_layers(const std::string& text) {
+  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+  Range layers;
+  if (text.find(':') == std::string::npos) {
+    layers.begin = number(text, "--layers");
+    layers.end = layers.begin + 1;
+  } else {
+    layers = range(text, "--layers");
+  }
+  return {static_cast<std::uint32_t>(std::clamp<std::int64_t>(layers.begin, 0, most)),
+          static_cast<std::uint32_t>(std::clamp<std::int64_t>(layers.end, 0, most))};
+}
+
 CellPredicate::CellPredicate(const CellFilter& filter)
     : begin_(std::numeric_limits<std::int64_t>::min()),
       end_(std::numeric_limits<std::int64_t>::max()) {
-  if (!filter.sequence.empty())
-    sequence_ = static_cast<SequenceId>(number(filter.sequence, "--seq"));
+  if (!filter.sequence.empty()) sequence_ = parse_sequence(filter.sequence);
   if (filter.positions.empty()) return;
-  const std::size_t colon = filter.positions.find(':');
-  if (colon == std::string::npos)
-    throw Error(ErrorKind::usage, fmt::format("--pos: \"{}\" is not A:B", filter.positions));
-  const std::string first = filter.positions.substr(0, colon);
-  const std::string last = filter.positions.substr(colon + 1);
-  if (!first.empty()) begin_ = number(first, "--pos");
-  if (!last.empty()) end_ = number(last, "--pos");
+  const Range positions = range(filter.positions, "--pos");
+  begin_ = positions.begin;
+  end_ = positions.end;
 }
 
 bool CellPredicate::operator()(const CellTable& cells, std::size_t cell) const {

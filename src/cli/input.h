@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "kvtool/dump.h"
 #include "kvtool/open.h"
@@ -29,11 +31,20 @@ struct CellFilter {
 };
 void add_filter(CLI::App& verb, CellFilter& filter);
 
+// A sequence id given as text. Throws Error(usage).
+[[nodiscard]] SequenceId parse_sequence(const std::string& text);
+// Layers [A, B) given as "A:B", or the one layer "A". Throws Error(usage).
+[[nodiscard]] std::pair<std::uint32_t, std::uint32_t> parse_layers(const std::string& text);
+
 // A parsed filter. Throws Error(usage) for text that is none.
 class CellPredicate {
  public:
   explicit CellPredicate(const CellFilter& filter);
   [[nodiscard]] bool operator()(const CellTable& cells, std::size_t cell) const;
+  [[nodiscard]] std::optional<SequenceId> sequence() const { return sequence_; }
+  // The positions [begin, end).
+  [[nodiscard]] std::int64_t begin() const { return begin_; }
+  [[nodiscard]] std::int64_t end() const { return end_; }
 
  private:
   std::optional<SequenceId> sequence_;

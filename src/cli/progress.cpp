@@ -39,6 +39,22 @@ void ProgressSink::copy(const Source& source, std::uint64_t offset, std::uint64_
   }
 }
 
+void ProgressSink::copy_ranges(const Source& source, std::span<const Extent> ranges) {
+  sink_.copy_ranges(source, ranges);
+  std::uint64_t bytes = 0;
+  for (const Extent& range : ranges) bytes += range.size;
+  advance(bytes);
+}
+
+bool ProgressSink::begin_region(std::uint64_t size) { return sink_.begin_region(size); }
+
+void ProgressSink::write_in_region(std::uint64_t offset, std::span<const std::byte> bytes) {
+  sink_.write_in_region(offset, bytes);
+  advance(bytes.size());
+}
+
+void ProgressSink::end_region() { sink_.end_region(); }
+
 void ProgressSink::advance(std::uint64_t bytes) {
   done_ += bytes;
   if (!wanted_) return;

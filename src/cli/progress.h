@@ -19,6 +19,10 @@ class ProgressSink final : public Sink {
 
   void write(std::span<const std::byte> bytes) override;
   void copy(const Source& source, std::uint64_t offset, std::uint64_t size) override;
+  bool begin_region(std::uint64_t size) override;
+  void write_in_region(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  void end_region() override;
+  void copy_ranges(const Source& source, std::span<const Extent> ranges) override;
 
  private:
   void advance(std::uint64_t bytes);

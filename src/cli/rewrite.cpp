@@ -55,7 +55,8 @@ void add_stream(CLI::App& verb, StreamOptions& options) {
       ->capture_default_str();
 }
 
-std::uint64_t write_output(const Plan& plan, const RewriteOptions& options) {
+std::uint64_t write_output(const Plan& plan, const RewriteOptions& options,
+                           std::vector<TensorLoss>* losses) {
   require_destination(options);
   const std::uint64_t size = size_of(plan);
   if (options.dry_run) return size;
@@ -65,7 +66,7 @@ std::uint64_t write_output(const Plan& plan, const RewriteOptions& options) {
   how.mode = source_of(plan).mode();
   const auto output = open_output(path, how);
   ProgressSink watched(*output, size, !options.no_progress);
-  write_plan(plan, watched);
+  write_plan(plan, watched, losses);
   output->commit();
   return size;
 }

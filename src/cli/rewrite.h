@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/print.h"
 #include "kvtool/plan.h"
+#include "kvtool/write.h"
 
 namespace kvtool::cli {
 
@@ -34,7 +35,9 @@ void add_stream(CLI::App& verb, StreamOptions& options);
 
 // Writes the plan's output, or with --dry-run only computes its size. Returns that size, bytes.
 // Throws Error(usage) unless exactly one of -o and --in-place is given (--dry-run needs neither).
-std::uint64_t write_output(const Plan& plan, const RewriteOptions& options);
+// What conversions lost is appended to `losses`.
+std::uint64_t write_output(const Plan& plan, const RewriteOptions& options,
+                           std::vector<TensorLoss>* losses = nullptr);
 
 // Figures of a rewrite: printed as JSON with --json, else as the given lines unless -q or the
 // output itself goes to standard output.

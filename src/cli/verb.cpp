@@ -12,6 +12,9 @@ const std::vector<Verb>& verbs() {
       {"swap", nullptr, "exchange two cells", add_swap},
       {"move", nullptr, "move a range of cells", add_move},
       {"defrag", "compact", "order the cells by sequence and drop unused ones", add_defrag},
+      {"convert", nullptr, "re-emit for another loader: version, types, V layout, streams",
+       add_convert},
+      {"diff", nullptr, "compare two dumps by sequence and position", add_diff},
       {"completion", nullptr, "print a completion script for a shell", add_completion},
       {"help", nullptr, "explain a verb, or list the verbs", add_help},
   };

@@ -36,6 +36,8 @@ Action add_check(CLI::App& verb);
 Action add_swap(CLI::App& verb);
 Action add_move(CLI::App& verb);
 Action add_defrag(CLI::App& verb);
+Action add_convert(CLI::App& verb);
+Action add_diff(CLI::App& verb);
 Action add_completion(CLI::App& verb);
 Action add_help(CLI::App& verb);
 

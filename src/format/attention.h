@@ -65,6 +65,17 @@ void cell(Io& io, StoredCell& c, CellExtension kind, SequenceIds allowed) {
   for (SequenceId& id : c.ids) io.sequence_id("seq_id", id);
 }
 
+// Bytes of a cell, or the least it can have.
+inline std::uint64_t least_cell_bytes(CellExtension kind, SequenceIds allowed) {
+  const std::uint64_t extra = kind == CellExtension::none ? 0 : kind == CellExtension::xy ? 8 : 12;
+  return 8 + extra + std::uint64_t{4} * allowed.least;
+}
+
+// True when the second cell and those up to the last can be passed over, as all have one size.
+inline bool passes_over(const Reader& io, std::uint32_t count, SequenceIds allowed) {
+  return io.skims() && allowed.least == allowed.most && count > 2;
+}
+
 // The next `count` cells of a table.
 template <class Io, class Table>
 void cells(Io& io, Table& table, std::uint32_t count, CellExtension kind, SequenceIds allowed) {
@@ -74,6 +85,11 @@ void cells(Io& io, Table& table, std::uint32_t count, CellExtension kind, Sequen
   }
   StoredCell c;
   for (std::uint32_t i = 0; i < count; ++i) {
+    if constexpr (Io::reads)
+      if (i == 1 && passes_over(io, count, allowed)) {
+        io.skip_cells(table, count - 2, least_cell_bytes(kind, allowed));
+        i = count - 1;
+      }
     const Scope in = io.scope("cell", i);
     if constexpr (!Io::reads) {
       const auto ids = table.sequences(i);
@@ -82,12 +98,6 @@ void cells(Io& io, Table& table, std::uint32_t count, CellExtension kind, Sequen
     cell(io, c, kind, allowed);
     if constexpr (Io::reads) table.append(c.position, c.ids, c.extra);
   }
-}
-
-// Least bytes of a cell, to refuse counts that cannot be true.
-inline std::uint64_t least_cell_bytes(CellExtension kind, SequenceIds allowed) {
-  const std::uint64_t extra = kind == CellExtension::none ? 0 : kind == CellExtension::xy ? 8 : 12;
-  return 8 + extra + std::uint64_t{4} * allowed.least;
 }
 
 // A tensor of one layer stored row by row.
@@ -118,19 +128,32 @@ void columns(Io& io, AnyStream& stream, AnyLayer& layer) {
   io.tensor("v_data", stream, layer, &Layer::v);
 }
 
-template <class Io, class AnyStream>
-void layers_of_stream(Io& io, AnyStream& stream, bool has_v) {
+// K or V of all layers; `one` describes one layer.
+template <class Io, class AnyStream, class OneLayer>
+void all_layers(Io& io, AnyStream& stream, TensorOfLayer part, OneLayer&& one) {
   for (std::size_t l = 0; l < stream.layers.size(); ++l) {
     const Scope in = io.scope("layer", l);
-    rows(io, stream, stream.layers[l], &Layer::k, k_names);
+    if constexpr (Io::reads) {
+      const std::uint64_t begin = io.offset();
+      one(stream.layers[l]);
+      if (io.skims() && l == 0 && io.take_equal_layers(stream, part, begin)) return;
+    } else {
+      one(stream.layers[l]);
+    }
   }
-  for (std::size_t l = 0; has_v && l < stream.layers.size(); ++l) {
-    const Scope in = io.scope("layer", l);
+}
+
+template <class Io, class AnyStream>
+void layers_of_stream(Io& io, AnyStream& stream, bool has_v) {
+  all_layers(io, stream, &Layer::k,
+             [&](auto& layer) { rows(io, stream, layer, &Layer::k, k_names); });
+  if (!has_v) return;
+  all_layers(io, stream, &Layer::v, [&](auto& layer) {
     if (stream.v_transposed != 0)
-      columns(io, stream, stream.layers[l]);
+      columns(io, stream, layer);
     else
-      rows(io, stream, stream.layers[l], &Layer::v, v_names);
-  }
+      rows(io, stream, layer, &Layer::v, v_names);
+  });
 }
 
 // Tells an opened stream that its data is its own.
@@ -147,7 +170,11 @@ void attention_stream(Io& io, AnyStream& stream, const Dialect& dialect, bool ha
   if (n == 0 && dialect.streams) return;
   cells(io, stream.cells, n, dialect.extension, allowed);
   io.flag("v_trans", stream.v_transposed);
-  const std::uint32_t layers = io.count("n_layer", stream.layers.size(), has_v ? 24 : 12);
+  const std::uint32_t layers =
+      io.count("n_layer", stream.layers.size(), has_v ? 24 : 12, most_layers);
+  if constexpr (Io::reads)  // a cache without layers is younger than stream counts (LFM2)
+    io.require(layers > 0 || dialect.streams, io.offset() - 4, "n_layer",
+               "expected 1 or more, found 0");
   if (dialect.rotation) {
     io.rotation("rot_k", stream.rot_k);
     io.rotation("rot_v", stream.rot_v);

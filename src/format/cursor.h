@@ -14,7 +14,9 @@ namespace kvtool::format {
 // another layout from the same place) costs nothing.
 class Window {
  public:
-  explicit Window(const Source& source) : source_(source) {}
+  // `block_bytes`: how much it reads at once when it has to read.
+  explicit Window(const Source& source, std::size_t block_bytes = usual_block_bytes)
+      : source_(source), block_bytes_(block_bytes) {}
   // Fills `out` from `offset`; the caller has checked the bounds.
   void read(std::uint64_t offset, std::span<std::byte> out);
   [[nodiscard]] std::uint64_t size() const { return source_.size(); }
@@ -22,11 +24,12 @@ class Window {
  private:
   void load(std::uint64_t offset);
 
-  static constexpr std::size_t block_bytes = 1U << 14U;
+  static constexpr std::size_t usual_block_bytes = 1U << 14U;
   const Source& source_;
+  std::size_t block_bytes_;
   std::uint64_t begin_ = 0;
   std::size_t filled_ = 0;
-  std::unique_ptr<std::byte[]> block_ = std::make_unique<std::byte[]>(block_bytes);
+  std::unique_ptr<std::byte[]> block_ = std::make_unique<std::byte[]>(block_bytes_);
 };
 
 class Cursor {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "format/choose.h"
@@ -21,6 +22,10 @@ using namespace format;
 
 constexpr std::array<std::uint32_t, 4> session_versions = {8, 9, 10, 11};
 constexpr std::array<std::uint32_t, 3> slot_versions = {2, 3, 4};
+
+// Skimming jumps from header to header and reads no more around them than this.
+constexpr std::size_t skim_block_bytes = 512;
+constexpr std::size_t usual_block_bytes = 1U << 14U;
 
 template <std::size_t N>
 std::string list(const std::array<std::uint32_t, N>& versions) {
@@ -81,13 +86,17 @@ std::vector<Dialect> dialects_of(const Stamp& stamp) {
 class Opener {
  public:
   Opener(std::shared_ptr<const Source> source, const OpenOptions& options)
-      : source_(std::move(source)), options_(options), window_(*source_) {}
+      : source_(std::move(source)),
+        options_(options),
+        window_(*source_, options.skim ? skim_block_bytes : usual_block_bytes) {}
 
   Dump open() {
     const Stamp stamp = read_stamp(window_);
     refuse_other_files(window_, stamp);
     const std::vector<Dialect> dialects = dialects_of(stamp);
     if (dialects.empty()) refuse_version(stamp);
+    if (options_.skim && stamp.magic == slot_magic)
+      if (auto dump = plain_cache(dialects)) return std::move(*dump);
     for (const Strictness strictness : {Strictness::plausible, Strictness::structural}) {
       try_all(dialects, strictness);
       if (!readings_.empty()) return finish(strictness);
@@ -97,6 +106,44 @@ class Opener {
   }
 
  private:
+  // Nearly all files hold one plain cache. Skimming takes that reading, when it ends on the last
+  // byte or on a tail, without trying others. (Without a stream count it could be a recurrent state.)
+  std::optional<Dump> plain_cache(const std::vector<Dialect>& dialects) {
+    Dump dump;
+    dump.source = source_;
+    dump.dialect = dialects.front();
+    Reader behind_tokens(Cursor(window_, {0, window_.size()}), Strictness::plausible);
+    behind_tokens.set_skims(true);
+    try {
+      prelude(behind_tokens, dump);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+    for (const Dialect& dialect : dialects)
+      if (dialect.streams && read_plain_cache(behind_tokens, dump, dialect)) {
+        dump.tokens = decode_tokens(std::move(dump.tokens.words));
+        return dump;
+      }
+    return std::nullopt;
+  }
+
+  bool read_plain_cache(Reader io, Dump& dump, const Dialect& dialect) const {
+    Memory memory;
+    memory.role = "main";
+    dump.dialect = dialect;
+    dump.tail = {};
+    try {
+      attention(io, memory, dialect, true);
+    } catch (const Error&) {
+      return false;
+    }
+    if (!read_rest(io, dump).empty()) return false;
+    dump.state.arrangement = "kv";
+    dump.state.memories.push_back(std::move(memory));
+    dump.layout = name_of(dialect, visible_choices(dump.state)) + "/kv";
+    return wanted(dump.layout);
+  }
+
   void try_all(const std::vector<Dialect>& dialects, Strictness strictness) {
     for (const Dialect& dialect : dialects) try_dialect(dialect, strictness);
     keep_least_trailing();
@@ -111,6 +158,7 @@ class Opener {
     dump.source = source_;
     dump.dialect = dialect;
     Reader io(Cursor(window_, {0, window_.size()}), strictness);
+    io.set_skims(options_.skim);
     try {
       prelude(io, dump);
       prefix(io, dump.state, dialect);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "kvtool/checked.h"
@@ -124,6 +125,7 @@ void Reader::rotation(const char* field, std::uint32_t& width) {
 void Reader::text(const char* field, std::string& value) {
   const std::uint64_t at = offset();
   const std::uint32_t size = count(field, value.size(), 1, most_name_characters);
+  if (size == 0) fail(at, field, "expected a name, found none");
   value.resize(size);
   if (!cursor_.take(std::as_writable_bytes(std::span(value)))) need(field, size);
   if (!printable(value)) fail(at, field, "expected printable characters");
@@ -148,6 +150,29 @@ void Reader::floats(const char* count_field, const char* field, Extent& extent) 
 void Reader::opaque(const char* field, Extent& extent, std::uint64_t size) {
   extent = {offset(), size};
   if (!cursor_.skip(size)) need(field, size);
+}
+
+void Reader::skip_cells(CellTable& cells, std::uint32_t count, std::uint64_t cell_bytes) {
+  const std::uint64_t bytes = checked_multiply(count, cell_bytes);
+  if (!cursor_.skip(bytes)) need("cells", bytes);
+  cells.append_unread(count);
+}
+
+bool Reader::take_equal_layers(Stream& stream, TensorOfLayer part, std::uint64_t begin) {
+  const std::uint64_t others = stream.layers.size() - 1;
+  const std::uint64_t stride = offset() - begin;
+  std::uint64_t rest = 0;
+  if (__builtin_mul_overflow(others, stride, &rest) || rest > cursor_.remaining()) return false;
+  std::array<std::byte, 12> first{};  // type and row size, or type, element size and width
+  std::array<std::byte, 12> last{};
+  Cursor at_first(window(), {begin, first.size()});
+  Cursor at_last(window(), {begin + rest, last.size()});
+  if (!at_first.take(first) || !at_last.take(last) || first != last) return false;
+  for (std::size_t l = 1; l < stream.layers.size(); ++l) {
+    stream.layers[l].*part = stream.layers.front().*part;
+    (stream.layers[l].*part).extent.offset += l * stride;
+  }
+  return cursor_.skip(rest);
 }
 
 void Reader::tensor(const char* field, const Stream& stream, Layer& layer, TensorOfLayer part) {

@@ -30,7 +30,10 @@ class Reader {
   Reader(Cursor cursor, Strictness strictness) : cursor_(cursor), strictness_(strictness) {}
   // A copy continues from the same place on its own, outside all scopes.
   Reader(const Reader& other)
-      : cursor_(other.cursor_), strictness_(other.strictness_), next_stream_(other.next_stream_) {}
+      : cursor_(other.cursor_),
+        strictness_(other.strictness_),
+        next_stream_(other.next_stream_),
+        skims_(other.skims_) {}
   Reader& operator=(const Reader&) = delete;
 
   [[nodiscard]] Cursor& cursor() { return cursor_; }
@@ -74,6 +77,15 @@ class Reader {
   void take_over(const Reader& ahead);
   [[nodiscard]] std::uint32_t next_stream() const { return next_stream_; }
   void set_next_stream(std::uint32_t ordinal) { next_stream_ = ordinal; }
+  // Skimming, see OpenOptions::skim: what can be passed over by arithmetic is not looked at.
+  [[nodiscard]] bool skims() const { return skims_; }
+  void set_skims(bool skims) { skims_ = skims; }
+  // Passes over `count` cells of `cell_bytes` each.
+  void skip_cells(CellTable& cells, std::uint32_t count, std::uint64_t cell_bytes);
+  // Skimming, the header and data of the first of a stream's layers are read, beginning at `begin`.
+  // If the last layer has the same header where equal layers put it, all get their places and
+  // the reader stands behind them.
+  [[nodiscard]] bool take_equal_layers(Stream& stream, TensorOfLayer part, std::uint64_t begin);
   // Tells a stream its number.
   void begin_stream(Stream& stream) { stream.ordinal = next_stream_++; }
 
@@ -83,10 +95,12 @@ class Reader {
 
  private:
   void need(const char* field, std::uint64_t bytes) const;
+  [[nodiscard]] Window& window() const { return cursor_.window(); }
 
   Cursor cursor_;
   Strictness strictness_;
   std::uint32_t next_stream_ = 0;
+  bool skims_ = false;
   const Scope* scope_ = nullptr;
 };
 

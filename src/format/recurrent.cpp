@@ -97,7 +97,6 @@ std::vector<RecurrentShape> scan_recurrent(Reader io, const Dialect& dialect) {
     const Run rest = take_run(io, stream, first.kind, 2 * most - first.rows);
     add_shapes(shapes, first.rows + rest.rows, most, first.rows - 1);
   }
-  if (most == 0) shapes.push_back({});
   // Nothing fits: let a reader of one layer say what is wrong there.
   if (shapes.empty()) shapes.push_back({1, std::nullopt});
   return shapes;

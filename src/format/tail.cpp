@@ -91,7 +91,7 @@ void blob(Reader& io, Blob& blob, const Dialect& slot) {
   std::uint64_t size = 0;
   io.u64("size", size);
   io.opaque("content", blob.extent, size);
-  if (size == 0) return;
+  if (size == 0 || io.skims()) return;
   Furthest furthest;
   const Reader inside = io.inside(blob.extent);
   for (const Dialect& dialect : blob_dialects(slot))

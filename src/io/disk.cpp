@@ -1,6 +1,7 @@
 #include "io/disk.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,9 +24,25 @@ ssize_t Disk::write(int fd, const void* buffer, std::size_t size) {
   return ::write(fd, buffer, size);
 }
 
+ssize_t Disk::pwrite(int fd, const void* buffer, std::size_t size, off_t offset) {
+  return ::pwrite(fd, buffer, size, offset);
+}
+
+off_t Disk::lseek(int fd, off_t offset, int whence) { return ::lseek(fd, offset, whence); }
+
+ssize_t Disk::writev(int fd, const struct iovec* pieces, int count) {
+  return ::writev(fd, pieces, count);
+}
+
 ssize_t Disk::copy_file_range(int in, off_t* in_offset, int out, std::size_t size) {
   return ::copy_file_range(in, in_offset, out, nullptr, size, 0);
 }
+
+void* Disk::map(int fd, off_t offset, std::size_t size) {
+  return ::mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, offset);
+}
+
+int Disk::unmap(void* address, std::size_t size) { return ::munmap(address, size); }
 
 int Disk::fsync(int fd) { return ::fsync(fd); }
 int Disk::fchmod(int fd, mode_t mode) { return ::fchmod(fd, mode); }

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <cstddef>
 #include <string>
@@ -20,7 +21,13 @@ class Disk {
   virtual ssize_t read(int fd, void* buffer, std::size_t size);
   virtual ssize_t pread(int fd, void* buffer, std::size_t size, off_t offset);
   virtual ssize_t write(int fd, const void* buffer, std::size_t size);
+  virtual ssize_t pwrite(int fd, const void* buffer, std::size_t size, off_t offset);
+  virtual off_t lseek(int fd, off_t offset, int whence);
+  virtual ssize_t writev(int fd, const struct iovec* pieces, int count);
   virtual ssize_t copy_file_range(int in, off_t* in_offset, int out, std::size_t size);
+  // Maps `size` bytes of a file to be read, with all pages that it has; MAP_FAILED on failure.
+  virtual void* map(int fd, off_t offset, std::size_t size);
+  virtual int unmap(void* address, std::size_t size);
   virtual int fsync(int fd);
   virtual int fchmod(int fd, mode_t mode);
   virtual int rename(const char* from, const char* to);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
@@ -29,6 +28,9 @@ class StandardOutput final : public Output {
  public:
   explicit StandardOutput(Disk& disk) : writer_(disk, "<stdout>") {}
   void write(std::span<const std::byte> bytes) override { writer_.write(STDOUT_FILENO, bytes); }
+  void copy_ranges(const Source& source, std::span<const Extent> ranges) override {
+    writer_.copy(STDOUT_FILENO, source, ranges);
+  }
   void commit() override {}
 
  private:
@@ -36,34 +38,6 @@ class StandardOutput final : public Output {
 };
 
 }  // namespace
-
-void DescriptorWriter::fail() const {
-  throw Error(ErrorKind::io, system_message()).in_file(name_);
-}
-
-void DescriptorWriter::write(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = disk_.write(fd, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) fail();
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-  }
-}
-
-std::uint64_t DescriptorWriter::copy_in_kernel(int fd, const Source& source, std::uint64_t offset,
-                                               std::uint64_t size) {
-  constexpr std::uint64_t step = 64U << 20U;
-  std::uint64_t done = 0;
-  while (done < size && source.descriptor() >= 0) {
-    off_t from = static_cast<off_t>(offset + done);
-    const ssize_t put = disk_.copy_file_range(source.descriptor(), &from, fd,
-                                              static_cast<std::size_t>(std::min(step, size - done)));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) break;  // not possible here; plain reads find out why
-    done += static_cast<std::uint64_t>(put);
-  }
-  return done;
-}
 
 OutputFile::OutputFile(Disk& disk, std::string path, const OutputOptions& options)
     : disk_(disk), path_(std::move(path)), folder_(folder_of(path_)), options_(options),
@@ -93,8 +67,23 @@ void OutputFile::open_hidden() {
 }
 
 void OutputFile::copy(const Source& source, std::uint64_t offset, std::uint64_t size) {
-  const std::uint64_t done = writer_.copy_in_kernel(fd_, source, offset, size);
-  if (done < size) Sink::copy(source, offset + done, size - done);
+  const Extent range{offset, size};
+  if (size > 0) writer_.copy(fd_, source, std::span(&range, 1));
+}
+
+bool OutputFile::begin_region(std::uint64_t size) {
+  const off_t begin = disk_.lseek(fd_, 0, SEEK_CUR);
+  if (begin < 0) writer_.fail();
+  region_ = {static_cast<std::uint64_t>(begin), size};
+  return true;
+}
+
+void OutputFile::write_in_region(std::uint64_t offset, std::span<const std::byte> bytes) {
+  writer_.write_at(fd_, region_.offset + offset, bytes);
+}
+
+void OutputFile::end_region() {
+  if (disk_.lseek(fd_, static_cast<off_t>(region_.end()), SEEK_SET) < 0) writer_.fail();
 }
 
 void OutputFile::commit() {

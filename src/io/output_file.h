@@ -3,27 +3,11 @@
 
 #include <string>
 
+#include "io/descriptor_writer.h"
 #include "io/disk.h"
 #include "kvtool/output.h"
 
 namespace kvtool {
-
-// Writes to a descriptor, with interrupted and short writes taken care of.
-class DescriptorWriter {
- public:
-  DescriptorWriter(Disk& disk, std::string name) : disk_(disk), name_(std::move(name)) {}
-
-  // Throws Error(io).
-  void write(int fd, std::span<const std::byte> bytes);
-  // As much of the range as the kernel copies by itself; the answer says how much that was.
-  std::uint64_t copy_in_kernel(int fd, const Source& source, std::uint64_t offset,
-                               std::uint64_t size);
-  [[noreturn]] void fail() const;
-
- private:
-  Disk& disk_;
-  std::string name_;
-};
 
 class OutputFile final : public Output {
  public:
@@ -34,6 +18,12 @@ class OutputFile final : public Output {
 
   void write(std::span<const std::byte> bytes) override { writer_.write(fd_, bytes); }
   void copy(const Source& source, std::uint64_t offset, std::uint64_t size) override;
+  void copy_ranges(const Source& source, std::span<const Extent> ranges) override {
+    writer_.copy(fd_, source, ranges);
+  }
+  bool begin_region(std::uint64_t size) override;
+  void write_in_region(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  void end_region() override;
   void commit() override;
 
  private:
@@ -50,6 +40,7 @@ class OutputFile final : public Output {
   OutputOptions options_;
   DescriptorWriter writer_;
   int fd_ = -1;
+  Extent region_;              // of the file, between begin_region and end_region
 };
 
 }  // namespace kvtool

@@ -1,11 +1,8 @@
 #include "kvtool/source.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -50,34 +47,6 @@ std::shared_ptr<Source> unpacked(Disk& disk, std::shared_ptr<Source> source) {
 }
 
 }  // namespace
-
-FileSource::FileSource(Disk& disk, std::string name, int fd)
-    : disk_(disk), name_(std::move(name)), fd_(fd) {
-  if (disk_.fstat(fd_, &status_) != 0) {
-    const std::string why = system_message();
-    disk_.close(fd_);
-    throw Error(ErrorKind::io, why).in_file(name_);
-  }
-}
-
-FileSource::~FileSource() { disk_.close(fd_); }
-
-void FileSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  std::size_t done = 0;
-  while (done < out.size()) {
-    const ssize_t got = disk_.pread(fd_, out.data() + done, out.size() - done,
-                                    static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) fail_read(offset + done, got < 0);
-    done += static_cast<std::size_t>(got);
-  }
-  count_read(out.size());
-}
-
-void FileSource::fail_read(std::uint64_t offset, bool by_system) const {
-  const std::string why = by_system ? system_message() : "the file was cut while it was read";
-  throw Error(ErrorKind::io, Place{offset, {}}, why).in_file(name_);
-}
 
 std::shared_ptr<Source> open_source(const std::string& path) {
   Disk& disk = Disk::system();

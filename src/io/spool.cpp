@@ -1,58 +1,19 @@
 #include "io/spool.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <utility>
 #include <vector>
 
+#include "io/temporary_file.h"
 #include "kvtool/error.h"
 
 namespace kvtool {
 namespace {
 
 constexpr std::size_t block_bytes = 1U << 20U;
-
-// A file without a name in the folder for temporary files, gone when its descriptor is closed.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(Disk& disk) : disk_(disk) {
-    const char* folder = std::getenv("TMPDIR");
-    std::string path = std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") +
-                       "/kvtool-XXXXXX";
-    fd_ = ::mkostemp(path.data(), O_CLOEXEC);
-    if (fd_ < 0) throw Error(ErrorKind::io, "temporary file: " + system_message()).in_file(path);
-    disk_.unlink(path.c_str());
-  }
-  ~TemporaryFile() {
-    if (fd_ >= 0) disk_.close(fd_);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  void append(const std::byte* data, std::size_t size) {
-    while (size > 0) {
-      const ssize_t put = disk_.write(fd_, data, size);
-      if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) throw Error(ErrorKind::io, "temporary file: " + system_message());
-      data += put;
-      size -= static_cast<std::size_t>(put);
-    }
-  }
-
-  // Hands the descriptor over to a Source that calls itself `name`.
-  std::shared_ptr<Source> finish(std::string name) {
-    return std::make_shared<FileSource>(disk_, std::move(name), std::exchange(fd_, -1));
-  }
-
- private:
-  Disk& disk_;
-  int fd_ = -1;
-};
 
 std::shared_ptr<Source> spool_descriptor(Disk& disk, int fd, const std::string& name) {
   TemporaryFile file(disk);
@@ -62,7 +23,7 @@ std::shared_ptr<Source> spool_descriptor(Disk& disk, int fd, const std::string& 
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw Error(ErrorKind::io, system_message()).in_file(name);
     if (got == 0) return file.finish(name);
-    file.append(block.data(), static_cast<std::size_t>(got));
+    file.append(std::span(block).first(static_cast<std::size_t>(got)));
   }
 }
 
@@ -84,7 +45,7 @@ class ZstdStream {
       ZSTD_outBuffer out{block_.data(), block_.size(), 0};
       expected_ = ZSTD_decompressStream(stream_, &out, &in);
       if (ZSTD_isError(expected_) != 0) fail(ZSTD_getErrorName(expected_));
-      file.append(block_.data(), out.pos);
+      file.append(std::span(block_).first(out.pos));
       more = out.pos == out.size && expected_ != 0;
     }
   }

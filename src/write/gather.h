@@ -24,7 +24,7 @@ struct TensorRun {
   std::uint64_t count;
 };
 
-// Appends the rows of all runs. Long runs go to Sink::copy; scattered cells are gathered in a block.
+// Appends the rows of all runs.
 void gather_rows(std::span<const TensorRun> runs, Sink& sink);
 // Appends all channels, each made of the elements of all runs.
 void gather_columns(std::span<const TensorRun> runs, Sink& sink);

@@ -1,11 +1,9 @@
 #include "kvtool/write.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
+#include <utility>
 
 #include "format/walk.h"
-#include "kvtool/error.h"
+#include "write/convert_tensor.h"
 #include "write/gather.h"
 
 namespace kvtool {
@@ -20,15 +18,11 @@ std::vector<const Stream*> streams_of(const Dump& dump) {
   return streams;
 }
 
-bool same_shape(const Tensor& a, const Tensor& b) {
-  return a.orientation == b.orientation && a.type == b.type && a.row_bytes == b.row_bytes &&
-         a.element_bytes == b.element_bytes && a.width == b.width;
-}
-
 // Turns the fields of a target dump into bytes, fetching tensors from the plan's sources.
 class Emitter final : public format::Visitor {
  public:
-  Emitter(const Plan& plan, Sink& sink) : plan_(plan), sink_(sink) {
+  Emitter(const Plan& plan, Sink& sink, std::vector<TensorLoss>* losses)
+      : plan_(plan), sink_(sink), losses_(losses) {
     for (const auto& source : plan.sources) streams_.push_back(streams_of(*source));
   }
 
@@ -42,15 +36,24 @@ class Emitter final : public format::Visitor {
     if (extent.size > 0) sink_.copy(*plan_.sources.front()->source, extent.offset, extent.size);
   }
 
-  void tensor(const Scope*, const char* name, const Stream& stream, std::size_t layer,
+  void tensor(const Scope* path, const char* name, const Stream& stream, std::size_t layer,
               TensorOfLayer part) override {
     flush();
     const Tensor& target = stream.layers[layer].*part;
     std::vector<TensorRun> runs;
-    runs.reserve(stream.origin.size());
-    for (const CellRun& run : stream.origin) runs.push_back(source_of(run, layer, part, target, name));
-    if (target.orientation == Orientation::rows) gather_rows(runs, sink_);
-    if (target.orientation == Orientation::transposed) gather_columns(runs, sink_);
+    std::vector<std::uint32_t> rotated;
+    for (const CellRun& run : stream.origin) {
+      const Stream& from = *streams_.at(run.dump).at(run.stream);
+      runs.push_back({{plan_.sources[run.dump]->source.get(), &(from.layers.at(layer).*part),
+                       from.cells.size()},
+                      run.first, run.count});
+      rotated.push_back(rotation_of(from, part));
+    }
+    const TensorJob job{runs, rotated, target, rotation_of(stream, part)};
+    if (needs_no_conversion(job)) return copy_cells(target, runs);
+    ErrorFigures errors;
+    convert_tensor(job, sink_, errors);
+    note_loss(Scope::path(path) + name, errors);
   }
 
   void flush() {
@@ -61,36 +64,30 @@ class Emitter final : public format::Visitor {
  private:
   static constexpr std::size_t most_pending = 1U << 20U;
 
-  TensorRun source_of(const CellRun& run, std::size_t layer, TensorOfLayer part,
-                      const Tensor& target, const char* name) const {
-    const Stream& stream = *streams_.at(run.dump).at(run.stream);
-    const Tensor& tensor = stream.layers.at(layer).*part;
-    if (!same_shape(tensor, target))
-      throw Error(ErrorKind::refused,
-                  fmt::format("layer {}: {} differs in type or shape from its source", layer, name));
-    return {{plan_.sources[run.dump]->source.get(), &tensor, stream.cells.size()}, run.first,
-            run.count};
+  static std::uint32_t rotation_of(const Stream& stream, TensorOfLayer part) {
+    if (part == &Layer::k) return stream.rot_k;
+    return part == &Layer::v ? stream.rot_v : 0;
+  }
+
+  void copy_cells(const Tensor& target, std::span<const TensorRun> runs) {
+    if (target.orientation == Orientation::rows) gather_rows(runs, sink_);
+    if (target.orientation == Orientation::transposed) gather_columns(runs, sink_);
+  }
+
+  void note_loss(std::string tensor, const ErrorFigures& errors) {
+    if (losses_ == nullptr || errors.count() == 0) return;
+    losses_->push_back({std::move(tensor), errors.count(), errors.max_abs(), errors.rms(),
+                        errors.relative_l2(), errors.not_finite()});
   }
 
   const Plan& plan_;
   Sink& sink_;
+  std::vector<TensorLoss>* losses_;
   std::vector<std::vector<const Stream*>> streams_;
   std::vector<std::byte> pending_;
 };
 
 }  // namespace
-
-void Sink::copy(const Source& source, std::uint64_t offset, std::uint64_t size) {
-  std::vector<std::byte> block(static_cast<std::size_t>(std::min<std::uint64_t>(size, 1U << 20U)));
-  while (size > 0) {
-    const auto piece = std::span(block).first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), size)));
-    source.read_at(offset, piece);
-    write(piece);
-    offset += piece.size();
-    size -= piece.size();
-  }
-}
 
 void MemorySink::write(std::span<const std::byte> bytes) {
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
@@ -103,8 +100,8 @@ std::uint64_t size_of(const Plan& plan) {
   return size.size();
 }
 
-void write_plan(const Plan& plan, Sink& sink) {
-  Emitter emitter(plan, sink);
+void write_plan(const Plan& plan, Sink& sink, std::vector<TensorLoss>* losses) {
+  Emitter emitter(plan, sink, losses);
   format::Walker walker(emitter);
   format::walk(walker, plan.target);
   emitter.flush();

@@ -1,0 +1,55 @@
+// Re-emitting a dump for another loader: version and layout, kind, streams, types, orientation of
+// V, rotation, token form. What the target cannot hold is refused, or dropped when that is allowed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kvtool/plan.h"
+#include "kvtool/target.h"
+
+namespace kvtool {
+
+// What the caller says about the rotation of quantized rows in dumps that do not say it themselves
+// (all before 11 / 4).
+enum class StatedRotation {
+  unknown,   // a conversion that has to know is refused
+  none,      // rows are as the model computed them
+  hadamard,  // rows are rotated as llama.cpp does it since April 2026
+};
+
+enum class TokenFormChoice {
+  keep,     // as it is, but plain where the target's loader knows no payload
+  plain,
+  payload,
+};
+
+struct ConvertOptions {
+  std::optional<SequenceId> sequence;  // session to slot: which one; slot to session: its id there
+  StatedRotation rotation = StatedRotation::unknown;
+  TokenFormChoice tokens = TokenFormChoice::keep;
+  // Parts to leave out although the target could hold them: "outputs", "logits", "embeddings",
+  // "rng", "checkpoints", "draft".
+  std::set<std::string> strip;
+  // Parts that may be lost if the target cannot hold them: "checkpoints", "draft", "outputs",
+  // "rng", "media", "sequences".
+  std::set<std::string> drop;
+  // A dump of the target, where parts come from that the source lacks (generator text).
+  std::shared_ptr<const Dump> like;
+};
+
+struct Conversion {
+  Plan plan;
+  std::vector<std::string> changes;  // what was done, one sentence each
+  std::vector<std::string> costs;    // what was lost or may surprise, one sentence each
+};
+
+// Throws Error(refused) with the reason and the option that would allow it, Error(usage) for
+// targets that contradict themselves.
+[[nodiscard]] Conversion convert(std::shared_ptr<const Dump> dump, const Target& target,
+                                 const ConvertOptions& options = {});
+
+}  // namespace kvtool

@@ -1,0 +1,102 @@
+// convert: re-emit a dump for another loader.
+#include "cli/rewrite.h"
+#include "cli/target_options.h"
+#include "cli/verb.h"
+#include "kvtool/convert.h"
+#include "kvtool/error.h"
+
+namespace kvtool::cli {
+namespace {
+
+struct Options {
+  RewriteOptions rewrite;
+  TargetOptions target;
+  std::string sequence;
+  std::string rotation = "auto";
+  std::string tokens = "keep";
+  std::vector<std::string> strip;
+  std::vector<std::string> drop;
+};
+
+StatedRotation stated(const std::string& name) {
+  if (name == "none") return StatedRotation::none;
+  return name == "hadamard" ? StatedRotation::hadamard : StatedRotation::unknown;
+}
+
+TokenFormChoice form(const std::string& name) {
+  if (name == "plain") return TokenFormChoice::plain;
+  return name == "payload" ? TokenFormChoice::payload : TokenFormChoice::keep;
+}
+
+ConvertOptions convert_options(const Options& o) {
+  ConvertOptions options;
+  if (!o.sequence.empty()) options.sequence = parse_sequence(o.sequence);
+  options.rotation = stated(o.rotation);
+  options.tokens = form(o.tokens);
+  options.strip = {o.strip.begin(), o.strip.end()};
+  options.drop = {o.drop.begin(), o.drop.end()};
+  return options;
+}
+
+Json json_of(const Conversion& conversion, const std::vector<TensorLoss>& losses) {
+  Json list = Json::array();
+  for (const TensorLoss& loss : losses)
+    list.push_back({{"tensor", loss.tensor},
+                    {"values", loss.values},
+                    {"max_abs", loss.max_abs},
+                    {"rms", loss.rms},
+                    {"relative_l2", loss.relative_l2},
+                    {"not_finite", loss.not_finite}});
+  return {{"changes", conversion.changes}, {"costs", conversion.costs}, {"losses", list}};
+}
+
+std::vector<std::string> lines_of(const Conversion& conversion,
+                                  const std::vector<TensorLoss>& losses) {
+  std::vector<std::string> lines;
+  for (const std::string& change : conversion.changes) lines.push_back(change);
+  for (const std::string& cost : conversion.costs) lines.push_back(fmt::format("cost: {}", cost));
+  for (const TensorLoss& loss : losses)
+    lines.push_back(fmt::format("{}: max error {:.3g}, rms {:.3g}, relative {:.3g}{}", loss.tensor,
+                                loss.max_abs, loss.rms, loss.relative_l2,
+                                loss.not_finite == 0 ? ""
+                                                     : fmt::format(", {} NaN or Inf", loss.not_finite)));
+  return lines;
+}
+
+int run(const Options& o) {
+  const Conversion conversion =
+      convert(open(o.rewrite.input), resolve(o.target), convert_options(o));
+  std::vector<TensorLoss> losses;
+  const std::uint64_t size = write_output(conversion.plan, o.rewrite, &losses);
+  report(conversion.plan, size, o.rewrite, json_of(conversion, losses),
+         lines_of(conversion, losses));
+  return exit_fine;
+}
+
+}  // namespace
+
+Action add_convert(CLI::App& verb) {
+  auto options = std::make_shared<Options>();
+  add_rewrite(verb, options->rewrite);
+  add_target(verb, options->target);
+  verb.add_option("--seq", options->sequence, "session to slot: this sequence; slot to session: its id")
+      ->type_name("ID");
+  verb.add_option("--rotation", options->rotation,
+                  "whether quantized rows of FILE are rotated, where the file does not say")
+      ->check(CLI::IsMember({"auto", "none", "hadamard"}))
+      ->capture_default_str();
+  verb.add_option("--tokens", options->tokens, "form of the token area: keep, plain or payload")
+      ->check(CLI::IsMember({"keep", "plain", "payload"}))
+      ->capture_default_str();
+  verb.add_option("--strip", options->strip,
+                  "leave out: outputs, logits, embeddings, rng, checkpoints, draft")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"outputs", "logits", "embeddings", "rng", "checkpoints", "draft"}));
+  verb.add_option("--drop", options->drop,
+                  "may be lost if the target cannot hold it: checkpoints, draft, outputs, media")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"checkpoints", "draft", "outputs", "media"}));
+  return [options] { return run(*options); };
+}
+
+}  // namespace kvtool::cli

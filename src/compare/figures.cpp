@@ -1,0 +1,233 @@
+#include "compare/figures.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "kvtool/codec.h"
+#include "kvtool/tensor.h"
+#include "write/row_reader.h"
+
+namespace kvtool {
+namespace {
+
+constexpr std::uint64_t panel_bytes = 4U << 20U;
+
+const Tensor& tensor_in(const Stream& stream, const TensorPair& tensor) {
+  const Layer& layer = stream.layers.at(tensor.layer);
+  return tensor.is_v ? layer.v : layer.k;
+}
+
+std::uint64_t elements_of(const Tensor& tensor) {
+  if (tensor.orientation == Orientation::transposed) return tensor.width;
+  const ElementTypeInfo& t = info(tensor.type);
+  return tensor.row_bytes / t.block_bytes * t.block_elements;
+}
+
+bool continues(const TensorRun& run, const Tensor* tensor, std::uint32_t cell) {
+  return run.from.tensor == tensor && run.first + run.count == cell;
+}
+
+std::vector<CellPlace> places_of(std::span<const CellPair> pairs, CellPlace CellPair::*side) {
+  std::vector<CellPlace> places;
+  places.reserve(pairs.size());
+  for (const CellPair& pair : pairs) places.push_back(pair.*side);
+  return places;
+}
+
+// The rows of one side of all pairs, panel by panel.
+class Side {
+ public:
+  Side(const Dump& dump, const TensorPair& tensor, std::span<const CellPlace> places)
+      : shape_(*shape_of(dump, tensor)),
+        rotation_(rotation_of(dump, tensor)),
+        runs_(runs_of(dump, tensor, places)),
+        reader_(runs_) {}
+
+  // Stored bytes of cells [first, first + count).
+  std::span<const std::byte> bytes(std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t row = shape_.cell_bytes();
+    bytes_.resize(static_cast<std::size_t>(count * row));
+    reader_.read(first, count, [&](const Tensor&, std::uint64_t at, auto rows) {
+      std::memcpy(bytes_.data() + (at - first) * row, rows.data(), rows.size());
+    });
+    return bytes_;
+  }
+  // The bytes as numbers in the model's own space.
+  std::span<const float> values(std::span<const std::byte> bytes) {
+    const ElementTypeInfo& t = info(shape_.type);
+    values_.resize(bytes.size() / t.block_bytes * t.block_elements);
+    dequantize(shape_.type, bytes, values_);
+    if (rotation_ != 0) rotate(values_, rotation_);
+    return values_;
+  }
+  [[nodiscard]] const Tensor& shape() const { return shape_; }
+  [[nodiscard]] std::uint32_t rotation() const { return rotation_; }
+
+ private:
+  const Tensor& shape_;
+  std::uint32_t rotation_;
+  std::vector<TensorRun> runs_;
+  RowReader reader_;
+  std::vector<std::byte> bytes_;
+  std::vector<float> values_;
+};
+
+// Compares both sides of a tensor.
+class TensorComparer {
+ public:
+  TensorComparer(Side& a, Side& b, std::uint64_t cells, const CompareOptions& options)
+      : a_(a), b_(b), cells_(cells), options_(options), elements_(elements_of(a.shape())) {}
+
+  // True if all cells have the same bytes, which needs no numbers.
+  bool all_equal() {
+    if (!comparable_bytes()) return false;
+    for (std::uint64_t first = 0; first < cells_; first += step()) {
+      const std::uint64_t count = std::min(step(), cells_ - first);
+      const auto x = a_.bytes(first, count);
+      const auto y = b_.bytes(first, count);
+      if (std::memcmp(x.data(), y.data(), x.size()) != 0) return false;
+    }
+    return true;
+  }
+
+  Sums numbers(TensorComparison& result, CellSums* cells) {
+    Sums all;
+    for (std::uint64_t first = 0; first < cells_; first += step()) {
+      const std::uint64_t count = std::min(step(), cells_ - first);
+      const auto x = a_.values(a_.bytes(first, count));
+      const auto y = b_.values(b_.bytes(first, count));
+      for (std::uint64_t cell = 0; cell < count; ++cell) {
+        const auto begin = static_cast<std::size_t>(cell * elements_);
+        const Sums sums = compare_values(x.subspan(begin, static_cast<std::size_t>(elements_)),
+                                         y.subspan(begin, static_cast<std::size_t>(elements_)),
+                                         options_);
+        all.add(sums);
+        if (cells != nullptr) cells->of_pair[static_cast<std::size_t>(first + cell)].add(sums);
+        const bool over = sums.over + sums.not_finite > 0;
+        result.over_tolerance += over ? 1U : 0U;
+        result.equal_cells += sums.difference2 == 0 && sums.not_finite == 0 ? 1U : 0U;
+      }
+    }
+    return all;
+  }
+
+ private:
+  bool comparable_bytes() const {
+    return a_.shape().type == b_.shape().type && a_.rotation() == b_.rotation();
+  }
+  std::uint64_t step() const {
+    const std::uint64_t floats = elements_ * sizeof(float);
+    return std::max<std::uint64_t>(1, panel_bytes / std::max<std::uint64_t>(1, floats));
+  }
+
+  Side& a_;
+  Side& b_;
+  std::uint64_t cells_;
+  const CompareOptions& options_;
+  std::uint64_t elements_;
+};
+
+void fill(TensorComparison& result, const Sums& sums) {
+  result.values = sums.values;
+  result.max_abs = sums.max_abs;
+  result.not_finite = sums.not_finite;
+  if (sums.values > 0) result.rms = std::sqrt(sums.difference2 / static_cast<double>(sums.values));
+  if (sums.a2 > 0) result.relative_l2 = std::sqrt(sums.difference2 / sums.a2);
+  else if (sums.difference2 > 0) result.relative_l2 = HUGE_VAL;
+  const double norms = std::sqrt(sums.a2) * std::sqrt(sums.b2);
+  result.cosine = norms > 0 ? sums.ab / norms : (sums.difference2 > 0 ? 0.0 : 1.0);
+}
+
+}  // namespace
+
+void Sums::add(const Sums& other) {
+  difference2 += other.difference2;
+  a2 += other.a2;
+  b2 += other.b2;
+  ab += other.ab;
+  max_abs = std::max(max_abs, other.max_abs);
+  values += other.values;
+  over += other.over;
+  not_finite += other.not_finite;
+}
+
+Sums compare_values(std::span<const float> a, std::span<const float> b,
+                    const CompareOptions& options) {
+  Sums sums;
+  sums.values = a.size();
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double x = a[i];
+    const double y = b[i];
+    if (!std::isfinite(x) || !std::isfinite(y)) {
+      const bool alike = (std::isnan(x) && std::isnan(y)) || x == y;
+      sums.not_finite += alike ? 0U : 1U;
+      continue;
+    }
+    const double d = std::fabs(x - y);
+    sums.difference2 += d * d;
+    sums.a2 += x * x;
+    sums.b2 += y * y;
+    sums.ab += x * y;
+    sums.max_abs = std::max(sums.max_abs, d);
+    sums.over += d > options.absolute + options.relative * std::fabs(x) ? 1U : 0U;
+  }
+  return sums;
+}
+
+const Tensor* shape_of(const Dump& dump, const TensorPair& tensor) {
+  for (const Stream& stream : dump.state.memories[tensor.memory].streams)
+    if (!stream.cells.empty() && tensor.layer < stream.layers.size())
+      return &tensor_in(stream, tensor);
+  return nullptr;
+}
+
+std::uint32_t rotation_of(const Dump& dump, const TensorPair& tensor) {
+  for (const Stream& stream : dump.state.memories[tensor.memory].streams)
+    if (!stream.cells.empty()) return tensor.is_v ? stream.rot_v : stream.rot_k;
+  return 0;
+}
+
+std::vector<TensorRun> runs_of(const Dump& dump, const TensorPair& tensor,
+                               std::span<const CellPlace> places) {
+  std::vector<TensorRun> runs;
+  for (const CellPlace& place : places) {
+    const Stream& stream = dump.state.memories[tensor.memory].streams[place.stream];
+    const Tensor* from = &tensor_in(stream, tensor);
+    if (!runs.empty() && continues(runs.back(), from, place.cell))
+      ++runs.back().count;
+    else
+      runs.push_back({{dump.source.get(), from, stream.cells.size()}, place.cell, 1});
+  }
+  return runs;
+}
+
+TensorComparison compare_tensor(const Dump& a, const Dump& b, const TensorPair& tensor,
+                                std::span<const CellPair> pairs, const CompareOptions& options,
+                                CellSums* cells) {
+  TensorComparison result;
+  result.memory = tensor.memory;
+  result.layer = tensor.layer;
+  result.is_v = tensor.is_v;
+  result.cells = pairs.size();
+  const auto places_a = places_of(pairs, &CellPair::a);
+  const auto places_b = places_of(pairs, &CellPair::b);
+  Side side_a(a, tensor, places_a);
+  Side side_b(b, tensor, places_b);
+  TensorComparer comparer(side_a, side_b, pairs.size(), options);
+  if (comparer.all_equal())
+    result.equal_cells = pairs.size();
+  else
+    fill(result, comparer.numbers(result, cells));
+  return result;
+}
+
+std::vector<float> values_of(const Dump& dump, const TensorPair& tensor,
+                             std::span<const CellPlace> places) {
+  Side side(dump, tensor, places);
+  const auto values = side.values(side.bytes(0, places.size()));
+  return {values.begin(), values.end()};
+}
+
+}  // namespace kvtool

@@ -1,0 +1,137 @@
+// The order of the steps: sequence, streams, types, layout, tokens, prelude, tail.
+#include "kvtool/convert.h"
+
+#include <fmt/format.h>
+
+#include "convert/dialect.h"
+#include "convert/rotation.h"
+#include "convert/steps.h"
+#include "convert/surroundings.h"
+#include "format/container.h"
+#include "kvtool/error.h"
+#include "kvtool/facts.h"
+
+namespace kvtool {
+namespace {
+
+using namespace convert_steps;
+
+// Everything that the steps of one conversion share.
+class Converter {
+ public:
+  Converter(const std::shared_ptr<const Dump>& dump, const Target& target,
+            const ConvertOptions& options)
+      : source_(with_known_rotation(*dump, target, options)),
+        target_(target),
+        options_(options),
+        dialect_(target_dialect(*source_, target)) {}
+
+  Conversion run() {
+    result_.plan = Plan::of(source_);
+    choose_sequence();
+    change_state(output().state, source_->state, source_->dialect);
+    change_tail();
+    change_tokens(*source_, output(), target_, options_, result_);
+    change_prelude(*source_, output(), dialect_, target_, options_, result_);
+    note_layout();
+    output().dialect = dialect_;
+    return std::move(result_);
+  }
+
+ private:
+  Dump& output() { return result_.plan.target; }
+  bool was_one() const { return format::holds_one_sequence(source_->dialect); }
+  bool will_be_one() const { return format::holds_one_sequence(dialect_); }
+
+  // Which sequence a dump of one sequence holds, or is to hold.
+  void choose_sequence() {
+    id_ = options_.sequence ? *options_.sequence
+          : was_one()       ? named_sequence(source_->state)
+                            : only_sequence();
+    if (was_one() || !will_be_one()) return;
+    keep_sequence(output().state, id_);
+    note_change(fmt::format("took sequence {}", id_));
+  }
+
+  // The one sequence of a session. Throws if there are several to choose from.
+  SequenceId only_sequence() const {
+    std::optional<SequenceId> only;
+    for (const Memory& memory : source_->state.memories)
+      for (const SequenceFacts& facts : sequences_of(memory, false)) {
+        if (only && only != facts.id && will_be_one())
+          throw Error(ErrorKind::refused,
+                      "the session holds several sequences and a slot file one: say --seq ID");
+        if (!only) only = facts.id;
+      }
+    return only.value_or(0);
+  }
+
+  void change_state(State& state, const State& before, const Dialect& from) {
+    if (was_one() || will_be_one()) name_sequence(state, dialect_, id_);
+    change_streams(state);
+    set_tensors(state, wishes());
+    set_rotation(state, before, *source_, target_, options_);
+    if (from.extension != dialect_.extension) set_extension(state, dialect_.extension, token_of());
+    if (!dialect_.prefix) state.source_sequence.reset();
+  }
+
+  void change_streams(State& state) {
+    if (!dialect_.streams) return set_streams(state, 1, will_be_one(), id_);
+    if (const auto n = target_.streams()) set_streams(state, *n, will_be_one(), id_);
+  }
+
+  TensorWishes wishes() const {
+    TensorWishes wishes{target_.type_k, target_.type_v, std::nullopt};
+    if (target_.flash_attention) wishes.v_transposed = !*target_.flash_attention;
+    return wishes;
+  }
+
+  TokenOf token_of() const {
+    const auto& ids = source_->tokens.ids;
+    const bool plain = source_->tokens.media.empty() && was_one();
+    return [&ids, plain](Position p) -> std::optional<TokenId> {
+      if (!plain || p < 0 || static_cast<std::size_t>(p) >= ids.size()) return std::nullopt;
+      return ids[static_cast<std::size_t>(p)];
+    };
+  }
+
+  void change_tail() {
+    Tail& tail = output().tail;
+    drop_lost_tail(*source_, tail, dialect_, target_, options_, result_);
+    auto change = [&](Blob& blob) {
+      if (!blob.state) return;
+      const State before = *blob.state;
+      Dialect inside = dialect_;
+      inside.container = Container::sequence_state;
+      inside.prefix = true;
+      std::swap(inside, dialect_);  // the steps look at the dialect they convert to
+      change_state(*blob.state, before, blob.dialect);
+      blob.dialect = dialect_;
+      std::swap(inside, dialect_);
+    };
+    for (Checkpoint& checkpoint : tail.checkpoints) change(checkpoint.target);
+  }
+
+  void note_layout() {
+    if (dialect_ == source_->dialect) return;
+    note_change(fmt::format("layout {} -> {}", dialect_name(source_->dialect), dialect_name(dialect_)));
+  }
+
+  void note_change(std::string change) { result_.changes.push_back(std::move(change)); }
+
+  std::shared_ptr<const Dump> source_;
+  const Target& target_;
+  const ConvertOptions& options_;
+  Dialect dialect_;
+  SequenceId id_ = 0;
+  Conversion result_;
+};
+
+}  // namespace
+
+Conversion convert(std::shared_ptr<const Dump> dump, const Target& target,
+                   const ConvertOptions& options) {
+  return Converter(dump, target, options).run();
+}
+
+}  // namespace kvtool

@@ -1,0 +1,56 @@
+#include "convert/dialect.h"
+
+#include "format/container.h"
+#include "format/dialect.h"
+
+namespace kvtool::convert_steps {
+namespace {
+
+// Version words of the two containers that belong together in time.
+std::uint32_t other_version(Container from, std::uint32_t version) {
+  if (from == Container::session) return version >= 10 ? version - 7 : 2;
+  return version >= 3 ? version + 7 : 9;
+}
+
+// The same dialect in the other kind of file.
+Dialect in_container(Dialect dialect, Container container) {
+  if (dialect.container == container) return dialect;
+  if (dialect.version != 0) dialect.version = other_version(dialect.container, dialect.version);
+  dialect.container = container;
+  if (container != Container::sequence_state) dialect.prefix = false;
+  if (container == Container::slot) dialect.rng_text = dialect.outputs = false;
+  return dialect;
+}
+
+bool has_extension(const Dump& source, const Target& target) {
+  if (target.model && target.model->needs_extension) return *target.model->needs_extension;
+  return source.dialect.extension != CellExtension::none;
+}
+
+Dialect of_era(const Era& era, Container container, bool extended) {
+  const bool session = container == Container::session || container == Container::state;
+  Dialect d;
+  d.container = container;
+  if (container == Container::session) d.version = era.session_version;
+  if (container == Container::slot) d.version = era.slot_version;
+  d.rng_text = session && era.rng_text;
+  d.outputs = session && era.outputs;
+  d.streams = era.streams;
+  d.sequence_ids = era.sequence_ids;
+  d.rotation = era.rotation_words;
+  d.prefix = container == Container::sequence_state && era.prefix;
+  d.extension = extended ? era.extension : CellExtension::none;
+  return d;
+}
+
+}  // namespace
+
+Dialect target_dialect(const Dump& source, const Target& target) {
+  const Container container = target.container.value_or(source.dialect.container);
+  if (target.era) return of_era(*target.era, container, has_extension(source, target));
+  return in_container(source.dialect, container);
+}
+
+std::string dialect_name(const Dialect& dialect) { return format::name_of(dialect); }
+
+}  // namespace kvtool::convert_steps

@@ -1,0 +1,212 @@
+#include "convert/rotation.h"
+
+#include <fmt/format.h>
+
+#include "convert/steps.h"
+#include "kvtool/error.h"
+
+namespace kvtool::convert_steps {
+namespace {
+
+using Widths = std::pair<std::uint32_t, std::uint32_t>;  // of K and of V
+
+bool quantized(const Tensor& tensor) {
+  return tensor.orientation != Orientation::absent && info(tensor.type).block_elements > 1;
+}
+
+// Only heads of 64, 128 ... elements are rotated, so rows of another width never are.
+bool may_be_rotated(const Tensor& tensor) { return quantized(tensor) && width_of(tensor) % 64 == 0; }
+
+// The index cache of deepseek32 and its kin rotates K whatever its type, over its one head.
+bool is_rotated_index(const State& state, const Memory& memory) {
+  return state.arrangement.rfind("dsa", 0) == 0 && memory.role == "index";
+}
+
+std::uint32_t index_width(const Memory& memory) {
+  for (const Stream& stream : memory.streams)
+    for (const Layer& layer : stream.layers) {
+      const std::uint64_t width = width_of(layer.k);
+      return static_cast<std::uint32_t>(width & (~width + 1));  // largest power of two in it
+    }
+  return 0;
+}
+
+// Layouts that llama.cpp stopped writing before it began to rotate (1 April 2026).
+bool older_than_rotation(const Dialect& dialect) {
+  return dialect.version != 0 && (!dialect.streams || dialect.outputs);
+}
+
+const CacheShape* cache_for(const Target& target, const Memory& memory) {
+  if (!target.model) return nullptr;
+  for (const CacheShape& cache : target.model->caches)
+    if (cache.role == memory.role) return &cache;
+  return target.model->caches.empty() ? nullptr : &target.model->caches.front();
+}
+
+std::string arch_of(const Dump& source, const Target& target) {
+  if (target.model && !target.model->arch.empty()) return target.model->arch;
+  return source.arch.value_or("");
+}
+
+// An era in which quantized rows are rotated, for asking what that would be.
+const Era& rotating_era() { return eras().back(); }
+
+std::optional<Widths> rule(const Era& era, const Target& target, const Dump& source,
+                           const Memory& memory, const Layer& layer) {
+  const CacheShape* cache = cache_for(target, memory);
+  if (cache == nullptr) return std::nullopt;
+  const ElementType v = layer.v.orientation == Orientation::absent ? ElementType::f16 : layer.v.type;
+  return rotation_for(era, *cache, arch_of(source, target), layer.k.type, v);
+}
+
+const Layer* first_layer(const Memory& memory) {
+  for (const Stream& stream : memory.streams)
+    if (!stream.layers.empty() && !stream.cells.empty()) return &stream.layers.front();
+  return nullptr;
+}
+
+const Stream* first_stream(const Memory& memory) {
+  for (const Stream& stream : memory.streams)
+    if (!stream.cells.empty()) return &stream;
+  return nullptr;
+}
+
+// How the rows of a memory are rotated; empty if nothing tells. K and V are told apart because
+// often only one of them can be rotated at all.
+struct Known {
+  std::optional<std::uint32_t> k;
+  std::optional<std::uint32_t> v;
+};
+
+Known known_rotation(const State& state, const Memory& memory, const Dump& source,
+                     const Target& target, const ConvertOptions& options) {
+  const Layer* layer = first_layer(memory);
+  if (layer == nullptr) return {0, 0};
+  const Stream* stream = first_stream(memory);
+  if (source.dialect.rotation) return {stream->rot_k, stream->rot_v};
+  if (is_rotated_index(state, memory)) return {index_width(memory), 0};
+  Known known;
+  if (!may_be_rotated(layer->k)) known.k = 0;
+  if (!may_be_rotated(layer->v)) known.v = 0;
+  if (older_than_rotation(source.dialect) || options.rotation == StatedRotation::none)
+    return {0, 0};
+  if (options.rotation != StatedRotation::hadamard) return known;
+  const auto stated = rule(rotating_era(), target, source, memory, *layer);
+  if (stated) return {stated->first, stated->second};
+  return known;
+}
+
+void set_words(Memory& memory, std::uint32_t k, std::uint32_t v) {
+  for (Stream& stream : memory.streams) {
+    stream.rot_k = k;
+    stream.rot_v = v;
+  }
+}
+
+// True, false, or unknown: does the target rotate quantized rows?
+std::optional<bool> target_rotates(const Dump& source, const Target& target) {
+  if (target.rotation_disabled.value_or(false)) return false;
+  if (target.era) return target.era->rotates;
+  if (source.dialect.version == 0 || source.dialect.streams == false) return std::nullopt;
+  const bool session = source.dialect.container == Container::session;
+  if (source.dialect.version >= (session ? 10U : 3U)) return true;
+  return source.dialect.outputs ? std::optional<bool>(false) : std::nullopt;
+}
+
+[[noreturn]] void refuse(const Memory& memory, const char* part, const std::string& why) {
+  throw Error(ErrorKind::refused,
+              fmt::format("{} of the {} memory: {}", part, memory.role, why));
+}
+
+constexpr const char* ask_rotation =
+    "whether its quantized rows are rotated is not in the file; say --rotation none or hadamard "
+    "(check --deep shows what the values look like)";
+constexpr const char* ask_heads =
+    "how its rows are rotated depends on the head size; say --model MODEL.gguf or --like REF";
+constexpr const char* ask_loader =
+    "whether the target rotates quantized rows depends on its date; say --loader VERSION";
+
+// What one part of a memory becomes: the width that the target wants, given what is known.
+class PartDecision {
+ public:
+  PartDecision(const Memory& memory, const char* name, const Tensor& before, const Tensor& after,
+               std::optional<std::uint32_t> known)
+      : memory_(memory), name_(name), before_(before), after_(after), known_(known) {}
+
+  std::uint32_t width(std::optional<bool> rotates, std::optional<std::uint32_t> by_rule) const {
+    if (!may_be_rotated(after_)) return plain();
+    if (!rotates) return as_before(ask_loader);
+    if (!*rotates) return plain();
+    if (by_rule) return from_known(*by_rule);
+    // Both sides quantized: the rule looks at nothing else that differs between them.
+    if (quantized(before_) && known_) return *known_;
+    refuse(memory_, name_, ask_heads);
+  }
+
+ private:
+  // Rows that must end unrotated.
+  std::uint32_t plain() const { return from_known(0); }
+
+  std::uint32_t from_known(std::uint32_t wanted) const {
+    if (!known_) refuse(memory_, name_, ask_rotation);
+    return wanted;
+  }
+
+  // Rows that stay as they are because nobody knows what they are.
+  std::uint32_t as_before(const char* otherwise) const {
+    if (before_.type != after_.type) refuse(memory_, name_, otherwise);
+    return known_.value_or(0);
+  }
+
+  const Memory& memory_;
+  const char* name_;
+  const Tensor& before_;
+  const Tensor& after_;
+  std::optional<std::uint32_t> known_;
+};
+
+void set_memory_rotation(Memory& memory, const State& before, const Memory& memory_before,
+                         const Dump& source, const Target& target, const ConvertOptions& options) {
+  const Layer* layer = first_layer(memory);
+  const Layer* layer_before = first_layer(memory_before);
+  if (layer == nullptr || layer_before == nullptr) return;
+  const Known known = known_rotation(before, memory_before, source, target, options);
+  if (is_rotated_index(before, memory_before)) return set_words(memory, known.k.value_or(0), 0);
+  const auto rotates = target_rotates(source, target);
+  const auto by_rule = rotates.value_or(false)
+                           ? rule(rotating_era(), target, source, memory, *layer)
+                           : std::optional<Widths>{};
+  const PartDecision k(memory, "K", layer_before->k, layer->k, known.k);
+  const PartDecision v(memory, "V", layer_before->v, layer->v, known.v);
+  auto part = [&](auto member) { return by_rule ? std::optional((*by_rule).*member) : std::nullopt; };
+  set_words(memory, k.width(rotates, part(&Widths::first)),
+            v.width(rotates, part(&Widths::second)));
+}
+
+void state_rotation(State& state, const Dump& dump, const Target& target,
+                    const ConvertOptions& options) {
+  for (Memory& memory : state.memories) {
+    if (memory.kind != MemoryKind::attention) continue;
+    const Known known = known_rotation(state, memory, dump, target, options);
+    set_words(memory, known.k.value_or(0), known.v.value_or(0));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Dump> with_known_rotation(const Dump& dump, const Target& target,
+                                                const ConvertOptions& options) {
+  auto copy = std::make_shared<Dump>(dump);
+  if (dump.dialect.rotation) return copy;
+  state_rotation(copy->state, dump, target, options);
+  return copy;
+}
+
+void set_rotation(State& state, const State& before, const Dump& source, const Target& target,
+                  const ConvertOptions& options) {
+  for (std::size_t m = 0; m < state.memories.size(); ++m)
+    if (state.memories[m].kind == MemoryKind::attention)
+      set_memory_rotation(state.memories[m], before, before.memories[m], source, target, options);
+}
+
+}  // namespace kvtool::convert_steps
