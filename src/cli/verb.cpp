@@ -15,6 +15,7 @@ const std::vector<Verb>& verbs() {
       {"convert", nullptr, "re-emit for another loader: version, types, V layout, streams",
        add_convert},
       {"diff", nullptr, "compare two dumps by sequence and position", add_diff},
+      {"stats", nullptr, "figures of the values, layer by layer", add_stats},
       {"completion", nullptr, "print a completion script for a shell", add_completion},
       {"help", nullptr, "explain a verb, or list the verbs", add_help},
   };

@@ -38,6 +38,7 @@ Action add_move(CLI::App& verb);
 Action add_defrag(CLI::App& verb);
 Action add_convert(CLI::App& verb);
 Action add_diff(CLI::App& verb);
+Action add_stats(CLI::App& verb);
 Action add_completion(CLI::App& verb);
 Action add_help(CLI::App& verb);
 
