@@ -93,8 +93,8 @@ struct Tally {
   int decided = 0;
 };
 
-// The verdict must be right from 32 cells up, and left open below. The combined ratio of these files
-// lies on the right side from 12 cells up; with 9 it was seen on the wrong one.
+// The verdict must be right from 32 cells up, and left open below: with 9 and 14 cells of random
+// weights the combined ratio was seen on the wrong side.
 void judge(const Dump& dump, const Stream& stream, const Known& truth, Tally& tally) {
   std::vector<double> ratios;
   std::string line;
@@ -106,9 +106,6 @@ void judge(const Dump& dump, const Stream& stream, const Known& truth, Tally& ta
   }
   std::cout << fmt::format("  {:5} cells, {} {}:{}\n", cells, truth.rotated ? "rotated" : "plain  ",
                            truth.block, line);
-  if (cells >= 12) {
-    EXPECT_EQ(combined_ratio(ratios) < 1, truth.rotated);
-  }
   const Rotation verdict = rotation_of(ratios, cells);
   EXPECT_EQ(verdict == Rotation::undecided, cells < 32);
   if (verdict != Rotation::undecided) {
