@@ -165,17 +165,33 @@ class PartDecision {
   std::optional<std::uint32_t> known_;
 };
 
-void set_memory_rotation(Memory& memory, const State& before, const Memory& memory_before,
-                         const Dump& source, const Target& target, const ConvertOptions& options) {
+// What a dump of the target shows for its attention cache number `cache`.
+std::optional<Widths> shown_rotation(const Target& target, std::size_t cache) {
+  return cache < target.rotation.size() ? target.rotation[cache] : std::nullopt;
+}
+
+// A memory before and after the other steps, and its number among the attention caches.
+struct Change {
+  const State& state;
+  const Memory& before;
+  Memory& after;
+  std::size_t cache;
+};
+
+void set_memory_rotation(const Change& change, const Dump& source, const Target& target,
+                         const ConvertOptions& options) {
+  Memory& memory = change.after;
   const Layer* layer = first_layer(memory);
-  const Layer* layer_before = first_layer(memory_before);
+  const Layer* layer_before = first_layer(change.before);
   if (layer == nullptr || layer_before == nullptr) return;
-  const Known known = known_rotation(before, memory_before, source, target, options);
-  if (is_rotated_index(before, memory_before)) return set_words(memory, known.k.value_or(0), 0);
-  const auto rotates = target_rotates(source, target);
-  const auto by_rule = rotates.value_or(false)
-                           ? rule(rotating_era(), target, source, memory, *layer)
-                           : std::optional<Widths>{};
+  const Known known = known_rotation(change.state, change.before, source, target, options);
+  if (is_rotated_index(change.state, change.before))
+    return set_words(memory, known.k.value_or(0), 0);
+  const auto shown = shown_rotation(target, change.cache);
+  const auto rotates = shown ? std::optional(true) : target_rotates(source, target);
+  const auto by_rule = shown                      ? shown
+                       : rotates.value_or(false) ? rule(rotating_era(), target, source, memory, *layer)
+                                                 : std::optional<Widths>{};
   const PartDecision k(memory, "K", layer_before->k, layer->k, known.k);
   const PartDecision v(memory, "V", layer_before->v, layer->v, known.v);
   auto part = [&](auto member) { return by_rule ? std::optional((*by_rule).*member) : std::nullopt; };
@@ -204,9 +220,12 @@ std::shared_ptr<const Dump> with_known_rotation(const Dump& dump, const Target& 
 
 void set_rotation(State& state, const State& before, const Dump& source, const Target& target,
                   const ConvertOptions& options) {
-  for (std::size_t m = 0; m < state.memories.size(); ++m)
-    if (state.memories[m].kind == MemoryKind::attention)
-      set_memory_rotation(state.memories[m], before, before.memories[m], source, target, options);
+  std::size_t cache = 0;
+  for (std::size_t m = 0; m < state.memories.size(); ++m) {
+    if (state.memories[m].kind != MemoryKind::attention) continue;
+    set_memory_rotation({before, before.memories[m], state.memories[m], cache++}, source, target,
+                        options);
+  }
 }
 
 }  // namespace kvtool::convert_steps

@@ -12,10 +12,18 @@ class Scope {
  public:
   static constexpr std::uint64_t unnumbered = ~std::uint64_t{0};
 
+  // GCC 12 fears that the pointer outlives the scope; the destructor takes it back.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
   Scope(const Scope*& innermost, std::string_view name, std::uint64_t index)
       : innermost_(innermost), outer_(innermost), name_(name), index_(index) {
     innermost_ = this;
   }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
   ~Scope() { innermost_ = outer_; }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

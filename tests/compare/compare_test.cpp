@@ -1,0 +1,242 @@
+// Verdicts of `diff` on genuine pairs, and on copies that were damaged in one known way each.
+#include "kvtool/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kvtool/convert.h"
+#include "kvtool/edit.h"
+#include "kvtool/map.h"
+#include "kvtool/open.h"
+#include "kvtool/write.h"
+#include "support/testdata.h"
+
+namespace kvtool {
+namespace {
+
+using test::ByteVector;
+
+std::shared_ptr<const Dump> open(ByteVector bytes) {
+  return std::make_shared<Dump>(open_dump(memory_source("made", std::move(bytes))));
+}
+
+std::shared_ptr<const Dump> open(const std::string& path) {
+  return std::make_shared<Dump>(open_dump(test::testdata(path).string()));
+}
+
+std::shared_ptr<const Dump> written(const Plan& plan) {
+  MemorySink sink;
+  write_plan(plan, sink);
+  return open(sink.bytes());
+}
+
+const std::string multi = "modern/b11118/llama-multi-uni.ggsn";
+const std::string streams = "modern/b11118/llama-multi-streams.ggsn";
+const std::string simple = "modern/b11118/llama-simple.seq0.ggsq";
+
+// A range of a file by the end of its label.
+MapRange range_of(const Dump& dump, const std::string& label) {
+  for (const MapRange& range : map_of(dump, true))
+    if (range.label == label) return range;
+  throw std::runtime_error("no range " + label);
+}
+
+ByteVector bytes_of(const Dump& dump) {
+  ByteVector bytes(dump.source->size());
+  dump.source->read_at(0, bytes);
+  return bytes;
+}
+
+std::string tensor(int layer, const std::string& part) {
+  return "memory[0].stream[0].layer[" + std::to_string(layer) + "]." + part + "_data";
+}
+
+void exchange(ByteVector& bytes, const MapRange& a, const MapRange& b) {
+  ASSERT_EQ(a.size, b.size);
+  std::swap_ranges(bytes.begin() + static_cast<std::ptrdiff_t>(a.offset),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(a.offset + a.size),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(b.offset));
+}
+
+void expect_verdict(const Dump& a, const Dump& b, Verdict verdict) {
+  const Comparison c = compare(a, b);
+  EXPECT_EQ(name_of(c.verdict), name_of(verdict)) << c.words;
+}
+
+TEST(Compare, IdenticalBytes) {
+  expect_verdict(*open(multi), *open(multi), Verdict::identical_bytes);
+}
+
+TEST(Compare, DefragmentedIsTheSameContent) {
+  const auto dump = open(multi);
+  const auto tidy = written(defrag(dump));
+  const Comparison c = compare(*dump, *tidy);
+  EXPECT_EQ(c.verdict, Verdict::same_content) << c.words;
+  EXPECT_TRUE(c.same());
+  EXPECT_GT(c.cells[0].moved, 0U);
+  EXPECT_EQ(c.cells[0].matched, 32U);
+}
+
+// The same run, saved by llama.cpp from a unified cache and from one stream a sequence.
+TEST(Compare, UnifiedAndStreamsAreTheSameContent) {
+  const Comparison c = compare(*open(multi), *open(streams));
+  EXPECT_EQ(c.verdict, Verdict::same_content) << c.words;
+  EXPECT_EQ(c.cells[0].only_a_count + c.cells[0].only_b_count, 0U);
+}
+
+TEST(Compare, TransposedIsTheSameContent) {
+  const auto dump = open(simple);
+  Target target;
+  target.flash_attention = false;
+  expect_verdict(*dump, *written(convert(dump, target).plan), Verdict::same_content);
+}
+
+TEST(Compare, AnotherVersionIsTheSameContent) {
+  const auto dump = open(simple);
+  Target target;
+  target.era = era_of_loader("0.7.0");
+  expect_verdict(*dump, *written(convert(dump, target).plan), Verdict::same_content);
+}
+
+TEST(Compare, QuantizedIsNoiseOfThatType) {
+  const auto f32 = open("modern/b11118/llama-fa-f32.ggsn");
+  for (const char* type : {"q8_0", "q4_0", "q4_1", "q5_0", "iq4_nl", "bf16"}) {
+    const auto other = open(std::string("modern/b11118/llama-fa-") + type + ".ggsn");
+    expect_verdict(*f32, *other, Verdict::within_noise);
+  }
+}
+
+TEST(Compare, RotatedIsSaidSo) {
+  const auto f16 = open("modern/b11118/llamah64-fa-f16.seq0.ggsq");
+  expect_verdict(*f16, *open("modern/b11118/llamah64-fa-q8_0.seq0.ggsq"), Verdict::rotated);
+  expect_verdict(*f16, *open("modern/b11118/llamah64-fa-q8_0-norot.seq0.ggsq"),
+                 Verdict::within_noise);
+}
+
+TEST(Compare, OneLayerZeroed) {
+  const auto dump = open(multi);
+  ByteVector bytes = bytes_of(*dump);
+  const MapRange k = range_of(*dump, tensor(1, "k"));
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(k.offset), k.size, std::byte{0});
+  const auto zeroed = open(bytes);
+  expect_verdict(*dump, *zeroed, Verdict::one_layer_wrong);
+}
+
+TEST(Compare, TwoLayersExchanged) {
+  const auto dump = open(multi);
+  ByteVector bytes = bytes_of(*dump);
+  exchange(bytes, range_of(*dump, tensor(0, "k")), range_of(*dump, tensor(1, "k")));
+  exchange(bytes, range_of(*dump, tensor(0, "v")), range_of(*dump, tensor(1, "v")));
+  expect_verdict(*dump, *open(bytes), Verdict::layers_exchanged);
+}
+
+TEST(Compare, KeysAndValuesExchanged) {
+  const auto dump = open(multi);
+  ByteVector bytes = bytes_of(*dump);
+  for (const int layer : {0, 1})
+    exchange(bytes, range_of(*dump, tensor(layer, "k")), range_of(*dump, tensor(layer, "v")));
+  expect_verdict(*dump, *open(bytes), Verdict::keys_and_values_exchanged);
+}
+
+TEST(Compare, LabelsOfTwoCellsExchanged) {
+  const auto dump = open(simple);
+  ByteVector bytes = bytes_of(*dump);
+  const MapRange a = range_of(*dump, "memory[0].stream[0].cell[3].pos");
+  const MapRange b = range_of(*dump, "memory[0].stream[0].cell[9].pos");
+  exchange(bytes, a, b);
+  expect_verdict(*dump, *open(bytes), Verdict::relabelled);
+}
+
+TEST(Compare, OneCellMislabelled) {
+  const auto dump = open(simple);
+  ByteVector bytes = bytes_of(*dump);
+  const MapRange pos = range_of(*dump, "memory[0].stream[0].cell[5].pos");
+  test::poke<std::int32_t>(bytes, pos.offset, 900);
+  const Comparison c = compare(*dump, *open(bytes));
+  EXPECT_EQ(c.verdict, Verdict::relabelled) << c.words;
+  ASSERT_EQ(c.cells[0].only_a.size(), 1U);
+  EXPECT_EQ(c.cells[0].only_a[0].position, 5);
+}
+
+TEST(Compare, PositionsOffByOne) {
+  const auto dump = open(simple);
+  ByteVector bytes = bytes_of(*dump);
+  for (const MapRange& range : map_of(*dump, true))
+    if (range.label.size() > 4 && range.label.compare(range.label.size() - 4, 4, ".pos") == 0)
+      test::poke(bytes, range.offset, test::peek<std::int32_t>(bytes, range.offset) + 1);
+  expect_verdict(*dump, *open(bytes), Verdict::shifted_positions);
+}
+
+TEST(Compare, NotANumberIsNeverHidden) {
+  const auto dump = open(multi);
+  ByteVector bytes = bytes_of(*dump);
+  test::poke<std::uint16_t>(bytes, range_of(*dump, tensor(1, "v")).offset, 0x7e00);
+  const Comparison c = compare(*dump, *open(bytes));
+  EXPECT_FALSE(c.same());
+  EXPECT_EQ(c.verdict, Verdict::one_layer_wrong) << c.words;
+  EXPECT_EQ(c.tensors[3].not_finite, 1U);
+}
+
+TEST(Compare, ToleranceMakesSmallDifferencesSame) {
+  const auto f32 = open("modern/b11118/llama-fa-f32.ggsn");
+  const auto bf16 = open("modern/b11118/llama-fa-bf16.ggsn");
+  CompareOptions options;
+  EXPECT_FALSE(compare(*f32, *bf16, options).same());
+  options.absolute = 0.2;
+  EXPECT_TRUE(compare(*f32, *bf16, options).same());
+}
+
+TEST(Compare, AnotherConversation) {
+  const auto a = open("server/b0.7.0/llama-f16.ggsq");
+  const auto other = open("server/b0.7.0/chat-turn1.ggsq");
+  const Comparison c = compare(*a, *other);
+  EXPECT_EQ(c.verdict, Verdict::different_conversations) << c.words;
+}
+
+// A chat a turn later: what both hold is the same, the later one has more.
+TEST(Compare, ALaterTurnHasMoreCells) {
+  const Comparison c = compare(*open("server/b0.7.0/grow-turn1.ggsq"),
+                               *open("server/b0.7.0/grow-turn2.ggsq"));
+  EXPECT_EQ(c.verdict, Verdict::different_cells) << c.words;
+  EXPECT_EQ(c.tokens.common_prefix, 28U);
+  EXPECT_EQ(c.cells[0].only_a_count, 0U);
+  EXPECT_EQ(c.cells[0].only_b_count, 18U);
+}
+
+TEST(Compare, OtherModelsAreNotComparable) {
+  expect_verdict(*open(multi), *open("modern/b11118/gemma3-swa.ggsn"), Verdict::not_comparable);
+  expect_verdict(*open(multi), *open("modern/b11118/mamba-multi.ggsn"), Verdict::not_comparable);
+}
+
+// The figures are those of the arithmetic: one value moved by a known amount.
+TEST(Compare, FiguresOfOneChangedValue) {
+  const auto dump = open("modern/b11118/llama-fa-f32.ggsn");
+  ByteVector bytes = bytes_of(*dump);
+  const MapRange k = range_of(*dump, tensor(0, "k"));
+  const float before = test::peek<float>(bytes, k.offset);
+  test::poke<float>(bytes, k.offset, before + 0.5F);
+  const Comparison c = compare(*dump, *open(bytes));
+  const TensorComparison& t = c.tensors[0];
+  EXPECT_NEAR(t.max_abs, 0.5, 1e-6);
+  EXPECT_EQ(t.over_tolerance, 1U);
+  EXPECT_EQ(t.equal_cells, t.cells - 1);
+  EXPECT_NEAR(t.rms, 0.5 / std::sqrt(static_cast<double>(t.values)), 1e-6);
+}
+
+TEST(Compare, OnlyTheChosenPositionsAndLayers) {
+  const auto dump = open(simple);
+  CompareOptions options;
+  options.position_begin = 2;
+  options.position_end = 7;
+  options.layers = std::pair{1U, 2U};
+  const auto tidy = written(swap(dump, {0, 0, 0}, {0, 0, 4}));
+  const Comparison c = compare(*dump, *tidy, options);
+  EXPECT_EQ(c.cells[0].matched, 5U);
+  ASSERT_EQ(c.tensors.size(), 2U);
+  EXPECT_EQ(c.tensors[0].layer, 1U);
+}
+
+}  // namespace
+}  // namespace kvtool
