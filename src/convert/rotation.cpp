@@ -59,6 +59,13 @@ std::optional<Widths> rule(const Era& era, const Target& target, const Dump& sou
   return rotation_for(era, *cache, arch_of(source, target), layer.k.type, v);
 }
 
+// The rule of today's llama.cpp, for targets that are known to rotate.
+std::optional<Widths> rule_if(std::optional<bool> rotates, const Target& target,
+                              const Dump& source, const Memory& memory, const Layer& layer) {
+  if (!rotates.value_or(false)) return std::nullopt;
+  return rule(rotating_era(), target, source, memory, layer);
+}
+
 const Layer* first_layer(const Memory& memory) {
   for (const Stream& stream : memory.streams)
     if (!stream.layers.empty() && !stream.cells.empty()) return &stream.layers.front();
@@ -189,14 +196,15 @@ void set_memory_rotation(const Change& change, const Dump& source, const Target&
     return set_words(memory, known.k.value_or(0), 0);
   const auto shown = shown_rotation(target, change.cache);
   const auto rotates = shown ? std::optional(true) : target_rotates(source, target);
-  const auto by_rule = shown                      ? shown
-                       : rotates.value_or(false) ? rule(rotating_era(), target, source, memory, *layer)
-                                                 : std::optional<Widths>{};
+  std::optional<std::uint32_t> wanted_k;
+  std::optional<std::uint32_t> wanted_v;
+  if (const auto wanted = shown ? shown : rule_if(rotates, target, source, memory, *layer)) {
+    wanted_k = wanted->first;
+    wanted_v = wanted->second;
+  }
   const PartDecision k(memory, "K", layer_before->k, layer->k, known.k);
   const PartDecision v(memory, "V", layer_before->v, layer->v, known.v);
-  auto part = [&](auto member) { return by_rule ? std::optional((*by_rule).*member) : std::nullopt; };
-  set_words(memory, k.width(rotates, part(&Widths::first)),
-            v.width(rotates, part(&Widths::second)));
+  set_words(memory, k.width(rotates, wanted_k), v.width(rotates, wanted_v));
 }
 
 void state_rotation(State& state, const Dump& dump, const Target& target,
