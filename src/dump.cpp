@@ -13,4 +13,11 @@ std::uint64_t Tensor::cell_bytes() const {
   return 0;
 }
 
+std::uint64_t Tensor::cell_elements() const {
+  if (orientation == Orientation::absent) return 0;
+  if (orientation == Orientation::transposed) return width;
+  const ElementTypeInfo& t = info(type);
+  return row_bytes / t.block_bytes * t.block_elements;
+}
+
 }  // namespace kvtool

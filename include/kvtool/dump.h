@@ -63,6 +63,8 @@ struct Tensor {
   Extent extent;                    // where the bytes lie in the source
   // Bytes that one cell takes here, in either orientation.
   [[nodiscard]] std::uint64_t cell_bytes() const;
+  // Elements of one cell: the row's, or one a channel; 0 if absent.
+  [[nodiscard]] std::uint64_t cell_elements() const;
 };
 
 // One stored layer. Which layer of the model it is, no dump says.

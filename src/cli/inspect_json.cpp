@@ -58,7 +58,7 @@ Json stream_json(const Stream& stream, bool recurrent, bool one_sequence) {
 void put_tensor(Json& json, const std::string& name, const Tensor& tensor) {
   const bool stored = tensor.orientation != Orientation::absent;
   json[name + "_type"] = stored ? Json(std::string(info(tensor.type).name)) : Json(nullptr);
-  json[name + "_width"] = width_of(tensor);
+  json[name + "_width"] = tensor.cell_elements();
   json[name + "_row_bytes"] = tensor.cell_bytes();
 }
 

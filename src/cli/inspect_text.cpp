@@ -78,7 +78,7 @@ void print_tokens(const Dump& dump, Printer& out) {
 std::string tensor_words(char name, const Tensor& tensor) {
   if (tensor.orientation == Orientation::absent) return fmt::format("no {}", name);
   if (tensor.cell_bytes() == 0) return fmt::format("{} empty", name);
-  return fmt::format("{} {} {} ({} bytes)", name, width_of(tensor), info(tensor.type).name,
+  return fmt::format("{} {} {} ({} bytes)", name, tensor.cell_elements(), info(tensor.type).name,
                      tensor.cell_bytes());
 }
 

@@ -18,11 +18,6 @@ std::optional<Rotation> rotation_of(const Memory& memory, const Dialect& dialect
   return std::nullopt;
 }
 
-std::uint64_t width_of(const Tensor& tensor) {
-  const ElementTypeInfo& type = info(tensor.type);
-  return tensor.cell_bytes() / type.block_bytes * type.block_elements;
-}
-
 ByteFigures byte_figures(const Dump& dump) {
   ByteFigures figures;
   std::uint64_t in_cells = 0;

@@ -18,9 +18,6 @@ struct Rotation {
 // A stream that shows the shapes of a memory's layers: one with cells if there is one.
 [[nodiscard]] const Stream* stream_with_layers(const Memory& memory);
 
-// How many values of its type one cell has in a tensor, e.g. 64 in 68 bytes of q8_0.
-[[nodiscard]] std::uint64_t width_of(const Tensor& tensor);
-
 struct ByteFigures {
   std::uint64_t fixed = 0;     // size of the file without what its cells take
   std::uint64_t per_cell = 0;  // what one more token costs in all attention caches

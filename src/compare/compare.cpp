@@ -93,12 +93,6 @@ TokenComparison compare_tokens(const TokenArea& a, const TokenArea& b) {
 
 // --- shapes
 
-std::uint64_t elements_of(const Tensor& tensor) {
-  if (tensor.orientation == Orientation::transposed) return tensor.width;
-  const ElementTypeInfo& t = info(tensor.type);
-  return tensor.row_bytes / t.block_bytes * t.block_elements;
-}
-
 std::string shape_reason(const Dump& a, const Dump& b, const TensorPair& tensor) {
   const Tensor* x = shape_of(a, tensor);
   const Tensor* y = shape_of(b, tensor);
@@ -108,9 +102,9 @@ std::string shape_reason(const Dump& a, const Dump& b, const TensorPair& tensor)
   if ((x->orientation == Orientation::absent) != (y->orientation == Orientation::absent))
     return fmt::format("{} is in one file only", name);
   if (x->orientation == Orientation::absent) return {};
-  if (elements_of(*x) != elements_of(*y))
-    return fmt::format("{} has {} values a cell in one and {} in the other", name, elements_of(*x),
-                       elements_of(*y));
+  if (x->cell_elements() != y->cell_elements())
+    return fmt::format("{} has {} values a cell in one and {} in the other", name, x->cell_elements(),
+                       y->cell_elements());
   if (!can_decode(x->type) || !can_decode(y->type))
     return fmt::format("{} is of a type whose values kvtool does not know", name);
   return {};

@@ -19,12 +19,6 @@ const Tensor& tensor_in(const Stream& stream, const TensorPair& tensor) {
   return tensor.is_v ? layer.v : layer.k;
 }
 
-std::uint64_t elements_of(const Tensor& tensor) {
-  if (tensor.orientation == Orientation::transposed) return tensor.width;
-  const ElementTypeInfo& t = info(tensor.type);
-  return tensor.row_bytes / t.block_bytes * t.block_elements;
-}
-
 bool continues(const TensorRun& run, const Tensor* tensor, std::uint32_t cell) {
   return run.from.tensor == tensor && run.first + run.count == cell;
 }
@@ -78,7 +72,7 @@ class Side {
 class TensorComparer {
  public:
   TensorComparer(Side& a, Side& b, std::uint64_t cells, const CompareOptions& options)
-      : a_(a), b_(b), cells_(cells), options_(options), elements_(elements_of(a.shape())) {}
+      : a_(a), b_(b), cells_(cells), options_(options), elements_(a.shape().cell_elements()) {}
 
   // True if all cells have the same bytes, which needs no numbers.
   bool all_equal() {

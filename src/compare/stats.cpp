@@ -16,12 +16,6 @@ namespace {
 
 constexpr std::uint64_t panel_bytes = 4U << 20U;
 
-std::uint64_t elements_of(const Tensor& tensor) {
-  if (tensor.orientation == Orientation::transposed) return tensor.width;
-  const ElementTypeInfo& t = info(tensor.type);
-  return tensor.row_bytes / t.block_bytes * t.block_elements;
-}
-
 // Sums over the rows of one tensor.
 class Accumulator {
  public:
@@ -114,7 +108,7 @@ void accumulate(const Source& source, const Tensor& tensor, std::uint64_t cells,
                 std::uint32_t rotation, Accumulator& sums) {
   const TensorRun run{{&source, &tensor, cells}, 0, cells};
   RowReader reader(std::span(&run, 1));
-  const auto width = static_cast<std::size_t>(elements_of(tensor));
+  const auto width = static_cast<std::size_t>(tensor.cell_elements());
   const auto row = static_cast<std::size_t>(tensor.cell_bytes());
   const std::uint64_t step = std::max<std::uint64_t>(1, panel_bytes / (width * sizeof(float)));
   std::vector<float> values;
@@ -137,7 +131,7 @@ void add_tensor(std::vector<TensorStats>& list, const Dump& dump, const Stream& 
   if (tensor.orientation == Orientation::absent || tensor.extent.size == 0) return;
   entry.type = tensor.type;
   entry.cells = stream.cells.size();
-  entry.width = elements_of(tensor);
+  entry.width = tensor.cell_elements();
   Accumulator sums(entry.width, options.cell_rms);
   accumulate(*dump.source, tensor, entry.cells, entry.is_v ? stream.rot_v : stream.rot_k, sums);
   sums.finish(entry, options);

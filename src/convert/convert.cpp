@@ -69,10 +69,23 @@ class Converter {
   void change_state(State& state, const State& before, const Dialect& from) {
     if (was_one() || will_be_one()) name_sequence(state, dialect_, id_);
     change_streams(state);
+    if (target_.model && match_mla(state, *target_.model))
+      note_change("left out V, which MLA models have not stored since January 2026");
     set_tensors(state, wishes());
     set_rotation(state, before, *source_, target_, options_);
-    if (from.extension != dialect_.extension) set_extension(state, dialect_.extension, token_of());
+    if (from.extension != dialect_.extension) change_extension(state);
     if (!dialect_.prefix) state.source_sequence.reset();
+  }
+
+  // Only models with n-gram heads look at the token, and those are younger than the extension that
+  // holds it, so their files never lack one.
+  void change_extension(State& state) {
+    const std::uint64_t unknown = set_extension(state, dialect_.extension, token_of());
+    if (unknown > 0)
+      result_.costs.push_back(fmt::format(
+          "{} cells carry the token -1, because theirs is not in the file; models with M-RoPE do not "
+          "look at it",
+          unknown));
   }
 
   void change_streams(State& state) {
@@ -110,6 +123,18 @@ class Converter {
       std::swap(inside, dialect_);
     };
     for (Checkpoint& checkpoint : tail.checkpoints) change(checkpoint.target);
+    change_draft(tail);
+  }
+
+  // The draft model's context has cache types of its own (-ctkd, -ctvd) and shares the rest.
+  void change_draft(Tail& tail) const {
+    auto change = [&](Blob& blob) {
+      if (!blob.state) return;
+      if (const auto n = target_.streams()) set_streams(*blob.state, *n, true, id_);
+      set_tensors(*blob.state, {std::nullopt, std::nullopt, wishes().v_transposed});
+    };
+    for (Checkpoint& checkpoint : tail.checkpoints) change(checkpoint.draft);
+    change(tail.draft);
   }
 
   void note_layout() {

@@ -70,7 +70,8 @@ SequenceId named_sequence(const State& state) {
   return 0;
 }
 
-void set_extension(State& state, CellExtension kind, const TokenOf& token_of) {
+std::uint64_t set_extension(State& state, CellExtension kind, const TokenOf& token_of) {
+  std::uint64_t unknown = 0;
   for (Memory& memory : state.memories) {
     if (memory.kind != MemoryKind::attention) continue;
     for (Stream& stream : memory.streams) {
@@ -80,15 +81,12 @@ void set_extension(State& state, CellExtension kind, const TokenOf& token_of) {
         if (before == CellExtension::none) label.extra.x = label.extra.y = label.position;
         if (kind != CellExtension::xy_token) return;
         const auto token = token_of(label.position);
-        if (!token)
-          throw Error(ErrorKind::refused,
-                      fmt::format("the target's cells carry their token, and the token of position "
-                                  "{} is not known",
-                                  label.position));
-        label.extra.token = *token;
+        unknown += token ? 0U : 1U;
+        label.extra.token = token.value_or(-1);
       });
     }
   }
+  return unknown;
 }
 
 }  // namespace kvtool::convert_steps

@@ -15,7 +15,7 @@ bool quantized(const Tensor& tensor) {
 }
 
 // Only heads of 64, 128 ... elements are rotated, so rows of another width never are.
-bool may_be_rotated(const Tensor& tensor) { return quantized(tensor) && width_of(tensor) % 64 == 0; }
+bool may_be_rotated(const Tensor& tensor) { return quantized(tensor) && tensor.cell_elements() % 64 == 0; }
 
 // The index cache of deepseek32 and its kin rotates K whatever its type, over its one head.
 bool is_rotated_index(const State& state, const Memory& memory) {
@@ -25,7 +25,7 @@ bool is_rotated_index(const State& state, const Memory& memory) {
 std::uint32_t index_width(const Memory& memory) {
   for (const Stream& stream : memory.streams)
     for (const Layer& layer : stream.layers) {
-      const std::uint64_t width = width_of(layer.k);
+      const std::uint64_t width = layer.k.cell_elements();
       return static_cast<std::uint32_t>(width & (~width + 1));  // largest power of two in it
     }
   return 0;
@@ -137,16 +137,18 @@ constexpr const char* ask_loader =
 class PartDecision {
  public:
   PartDecision(const Memory& memory, const char* name, const Tensor& before, const Tensor& after,
-               std::optional<std::uint32_t> known)
-      : memory_(memory), name_(name), before_(before), after_(after), known_(known) {}
+               std::optional<std::uint32_t> known, bool stated)
+      : memory_(memory), name_(name), before_(before), after_(after), known_(known),
+        stated_(stated) {}
 
   std::uint32_t width(std::optional<bool> rotates, std::optional<std::uint32_t> by_rule) const {
     if (!may_be_rotated(after_)) return plain();
     if (!rotates) return as_before(ask_loader);
     if (!*rotates) return plain();
     if (by_rule) return from_known(*by_rule);
-    // Both sides quantized: the rule looks at nothing else that differs between them.
-    if (quantized(before_) && known_) return *known_;
+    // Rows that are rotated show the width. Rows that are not show nothing: their writer may have
+    // been too old, or told not to.
+    if (quantized(before_) && known_.value_or(0) != 0) return *known_;
     refuse(memory_, name_, ask_heads);
   }
 
@@ -155,7 +157,7 @@ class PartDecision {
   std::uint32_t plain() const { return from_known(0); }
 
   std::uint32_t from_known(std::uint32_t wanted) const {
-    if (!known_) refuse(memory_, name_, ask_rotation);
+    if (!known_) refuse(memory_, name_, stated_ ? ask_heads : ask_rotation);
     return wanted;
   }
 
@@ -170,6 +172,7 @@ class PartDecision {
   const Tensor& before_;
   const Tensor& after_;
   std::optional<std::uint32_t> known_;
+  bool stated_;  // the caller said that rows are rotated, which does not give a width yet
 };
 
 // What a dump of the target shows for its attention cache number `cache`.
@@ -202,8 +205,9 @@ void set_memory_rotation(const Change& change, const Dump& source, const Target&
     wanted_k = wanted->first;
     wanted_v = wanted->second;
   }
-  const PartDecision k(memory, "K", layer_before->k, layer->k, known.k);
-  const PartDecision v(memory, "V", layer_before->v, layer->v, known.v);
+  const bool stated = options.rotation == StatedRotation::hadamard;
+  const PartDecision k(memory, "K", layer_before->k, layer->k, known.k, stated);
+  const PartDecision v(memory, "V", layer_before->v, layer->v, known.v, stated);
   set_words(memory, k.width(rotates, wanted_k), v.width(rotates, wanted_v));
 }
 

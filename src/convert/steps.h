@@ -40,6 +40,10 @@ void name_sequence(State& state, const Dialect& dialect, SequenceId id);
 // to the stream of `id`. Throws Error(refused) if an id has no stream.
 void set_streams(State& state, std::uint32_t n, bool one_sequence, SequenceId id);
 
+// Leaves out V where the target's model stores none. True if there was such a layer. Throws
+// Error(refused) where the target wants V and there is none.
+bool match_mla(State& state, const ModelShape& model);
+
 // Types and V orientation that attention tensors shall have; empty: as they are.
 struct TensorWishes {
   std::optional<ElementType> type_k;
@@ -52,10 +56,8 @@ void set_tensors(State& state, const TensorWishes& wishes);
 // Token of a position, where it is known.
 using TokenOf = std::function<std::optional<TokenId>(Position)>;
 // Changes the extension of all attention cells. Cells get x = y = pos when they had none; tokens
-// come from `token_of`. Throws Error(refused) when a token is needed and not known.
-void set_extension(State& state, CellExtension kind, const TokenOf& token_of);
-
-// Elements in a K row, or channels of a V.
-[[nodiscard]] std::uint64_t width_of(const Tensor& tensor);
+// come from `token_of`, and where that knows none the cell gets -1, as for an embedding. Returns how
+// many those are.
+std::uint64_t set_extension(State& state, CellExtension kind, const TokenOf& token_of);
 
 }  // namespace kvtool::convert_steps

@@ -65,9 +65,14 @@ void append_cell(Stream& to, const CellTable& from, std::size_t cell, const Cell
   append_origin(to, origin);
 }
 
+// The stream that takes the cells of a file of one sequence.
+std::size_t home_of(SequenceId id, std::size_t n) {
+  return id >= 0 && static_cast<std::size_t>(id) < n ? static_cast<std::size_t>(id) : 0;
+}
+
 std::vector<Stream> split(const Memory& memory, std::uint32_t n, bool one_sequence, SequenceId id) {
   std::vector<Stream> streams(n, empty_like(shape_of(memory)));
-  Stream& home = streams[id < static_cast<SequenceId>(n) ? static_cast<std::size_t>(id) : 0];
+  Stream& home = streams[home_of(id, n)];
   for (const Stream& from : memory.streams)
     for_each_cell(from, [&](std::size_t cell, const CellRun& origin) {
       if (one_sequence) return append_cell(home, from.cells, cell, origin);
@@ -88,9 +93,21 @@ std::vector<Stream> unify(const Memory& memory) {
 
 }  // namespace
 
+// True if every cell is in the stream of the sequence that it names first.
+bool at_home(const Memory& memory) {
+  for (std::size_t s = 0; s < memory.streams.size(); ++s) {
+    const CellTable& cells = memory.streams[s].cells;
+    for (std::size_t cell = 0; cell < cells.size(); ++cell)
+      if (const auto ids = cells.sequences(cell); !ids.empty() && home_of(ids[0], memory.streams.size()) != s)
+        return false;
+  }
+  return true;
+}
+
 void set_streams(State& state, std::uint32_t n, bool one_sequence, SequenceId id) {
   for (Memory& memory : state.memories) {
-    if (memory.kind != MemoryKind::attention || memory.streams.size() == n) continue;
+    if (memory.kind != MemoryKind::attention) continue;
+    if (memory.streams.size() == n && (n == 1 || at_home(memory))) continue;
     memory.streams = n == 1 ? unify(memory) : split(memory, n, one_sequence, id);
   }
 }

@@ -9,7 +9,7 @@ namespace kvtool::convert_steps {
 namespace {
 
 void to_rows(Tensor& tensor, ElementType type) {
-  const std::uint64_t bytes = kvtool::row_bytes(type, width_of(tensor));
+  const std::uint64_t bytes = kvtool::row_bytes(type, tensor.cell_elements());
   tensor.orientation = Orientation::rows;
   tensor.type = type;
   tensor.row_bytes = bytes;
@@ -24,11 +24,21 @@ void to_columns(Tensor& tensor, ElementType type) {
                 fmt::format("V of type {} cannot be stored transposed (its blocks run along a row); "
                             "llama.cpp needs flash attention for it too",
                             t.name));
-  tensor.width = static_cast<std::uint32_t>(width_of(tensor));
+  tensor.width = static_cast<std::uint32_t>(tensor.cell_elements());
   tensor.orientation = Orientation::transposed;
   tensor.type = type;
   tensor.element_bytes = t.block_bytes;
   tensor.row_bytes = 0;
+}
+
+// V of an MLA layer is a view of its K: stored until January 2026, and not since.
+void match_v(Layer& layer, const LayerShape& wanted) {
+  const bool has_v = layer.v.orientation != Orientation::absent;
+  if (has_v && wanted.v_width == 0) layer.v = {};
+  if (!has_v && wanted.v_width != 0)
+    throw Error(ErrorKind::refused,
+                "the target's caches hold V, and those of this file have none: it was written after "
+                "llama.cpp stopped storing V of MLA models (January 2026)");
 }
 
 void set_layer(Layer& layer, const TensorWishes& wishes) {
@@ -42,10 +52,22 @@ void set_layer(Layer& layer, const TensorWishes& wishes) {
 
 }  // namespace
 
-std::uint64_t width_of(const Tensor& tensor) {
-  if (tensor.orientation == Orientation::transposed) return tensor.width;
-  const ElementTypeInfo& t = info(tensor.type);
-  return tensor.row_bytes / t.block_bytes * t.block_elements;
+bool match_mla(State& state, const ModelShape& model) {
+  std::size_t cache = 0;
+  bool changed = false;
+  for (Memory& memory : state.memories) {
+    if (memory.kind != MemoryKind::attention || cache >= model.caches.size()) continue;
+    const std::vector<LayerShape>& wanted = model.caches[cache++].layers;
+    for (Stream& stream : memory.streams) {
+      if (stream.layers.size() != wanted.size()) continue;
+      for (std::size_t l = 0; l < wanted.size(); ++l) {
+        const Orientation before = stream.layers[l].v.orientation;
+        match_v(stream.layers[l], wanted[l]);
+        changed = changed || before != stream.layers[l].v.orientation;
+      }
+    }
+  }
+  return changed;
 }
 
 void set_tensors(State& state, const TensorWishes& wishes) {

@@ -9,14 +9,6 @@
 namespace kvtool {
 namespace {
 
-// Elements of one row or column set.
-std::uint64_t width_of(const Tensor& tensor) {
-  if (tensor.orientation == Orientation::absent) return 0;
-  if (tensor.orientation == Orientation::transposed) return tensor.width;
-  const ElementTypeInfo& type = info(tensor.type);
-  return tensor.row_bytes / type.block_bytes * type.block_elements;
-}
-
 // The first stream that had cells, and so says how its layers are; nullptr: none had.
 const Stream* telling_stream(const Memory& memory) {
   for (const Stream& stream : memory.streams)
@@ -31,7 +23,7 @@ CacheShape cache_shape(const Memory& memory) {
   cache.known = stream != nullptr;
   if (stream == nullptr) return cache;
   for (const Layer& layer : stream->layers)
-    cache.layers.push_back({width_of(layer.k), width_of(layer.v)});
+    cache.layers.push_back({layer.k.cell_elements(), layer.v.cell_elements()});
   return cache;
 }
 

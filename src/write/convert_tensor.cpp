@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::uint64_t panel_bytes = 8U << 20U;
 
-std::uint64_t elements_of(const Tensor& tensor) {
-  if (tensor.orientation == Orientation::transposed) return tensor.width;
-  const ElementTypeInfo& t = info(tensor.type);
-  return tensor.row_bytes / t.block_bytes * t.block_elements;
-}
-
 std::uint64_t cells_of(std::span<const TensorRun> runs) {
   std::uint64_t cells = 0;
   for (const TensorRun& run : runs) cells += run.count;
@@ -117,7 +111,7 @@ class TensorConverter {
     for (Converter& known : converters_)
       if (known.form == form) return known.converter;
     converters_.push_back({form, RowConverter(form, {job_.target.type, job_.rotation},
-                                              static_cast<std::size_t>(elements_of(job_.target)))});
+                                              static_cast<std::size_t>(job_.target.cell_elements()))});
     return converters_.back().converter;
   }
 
