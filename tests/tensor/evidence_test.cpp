@@ -94,8 +94,9 @@ struct Tally {
 };
 
 // The verdict must be right from 32 cells up, and left open below: with 9 and 14 cells of random
-// weights the combined ratio was seen on the wrong side.
-void judge(const Dump& dump, const Stream& stream, const Known& truth, Tally& tally) {
+// weights the combined ratio was seen on the wrong side. The keys of an indexer may stay undecided.
+void judge(const Dump& dump, const Memory& memory, const Stream& stream, const Known& truth,
+           Tally& tally) {
   std::vector<double> ratios;
   std::string line;
   const std::size_t cells = stream.cells.size();
@@ -107,7 +108,9 @@ void judge(const Dump& dump, const Stream& stream, const Known& truth, Tally& ta
   std::cout << fmt::format("  {:5} cells, {} {}:{}\n", cells, truth.rotated ? "rotated" : "plain  ",
                            truth.block, line);
   const Rotation verdict = rotation_of(ratios, cells);
-  EXPECT_EQ(verdict == Rotation::undecided, cells < 32);
+  if (cells < 32 || memory.role != "index") {
+    EXPECT_EQ(verdict == Rotation::undecided, cells < 32);
+  }
   if (verdict != Rotation::undecided) {
     EXPECT_EQ(verdict == Rotation::rotated, truth.rotated);
   }
@@ -131,12 +134,13 @@ void judge_file(const std::filesystem::path& path, Tally& tally) {
     return;  // too old, or of another family
   }
   if (told) std::cout << path.filename().string() << "\n";
-  if (told) return judge(dump, dump.state.memories.at(0).streams.at(0), *told, tally);
+  const Memory& first = dump.state.memories.at(0);
+  if (told) return judge(dump, first, first.streams.at(0), *told, tally);
   for (const Memory& memory : dump.state.memories)
     for (const Stream& stream : memory.streams)
       if (const auto words = told_by(dump, stream); words && !stream.cells.empty()) {
         std::cout << path.filename().string() << " " << memory.role << "\n";
-        judge(dump, stream, *words, tally);
+        judge(dump, memory, stream, *words, tally);
       }
 }
 
