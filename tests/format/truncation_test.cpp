@@ -16,7 +16,7 @@ std::set<std::size_t> ends_of_fields(const Dump& dump) {
   return ends;
 }
 
-// True when some bytes were taken as they are: a tail that was asked for, or the body of a deepseek4
+// True when bytes were taken as they are: a tail that was asked for, or the body of a deepseek4
 // state that does not parse. Where such bytes end, nothing can tell.
 bool has_opaque_rest(const Dump& dump) {
   if (dump.tail.trailing.size > 0) return true;
@@ -61,7 +61,8 @@ TEST(Truncation, EveryLayoutAtEveryLength) {
 }
 
 TEST(Truncation, WithTheTailKeptAsItIs) {
-  for (const char* layout : {"ggsq4/recurrent", "ggsq4.streams.rot/kv", "ggsq4.streams.rot/hybrid"}) {
+  for (const char* layout :
+       {"ggsq4/recurrent", "ggsq4.streams.rot/kv", "ggsq4.streams.rot/hybrid"}) {
     SCOPED_TRACE(layout);
     cut_everywhere(build(tiny_dump(layout)), {{}, Trailing::keep});
   }

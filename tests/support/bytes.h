@@ -39,8 +39,9 @@ class Bytes {
  private:
   template <class T>
   Bytes& put(T value) {
-    const auto* first = reinterpret_cast<const std::byte*>(&value);
-    data_.insert(data_.end(), first, first + sizeof value);
+    const std::size_t at = data_.size();
+    data_.resize(at + sizeof value);
+    std::memcpy(data_.data() + at, &value, sizeof value);
     return *this;
   }
 

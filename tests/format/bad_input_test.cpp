@@ -1,0 +1,260 @@
+// Input that is no dump, or one with a single wrong field: what the message says and where.
+#include <algorithm>
+
+#include "support/damage.h"
+#include "support/testdata.h"
+#include "support/tiny_dump.h"
+
+namespace kvtool::test {
+namespace {
+
+struct Finding {
+  ErrorKind kind;
+  std::uint64_t offset;
+  const char* field;  // end of the field's path
+  const char* words;  // part of the message
+};
+
+void expect_refused(std::span<const std::byte> bytes, const Finding& expected,
+                    const OpenOptions& options = {}) {
+  const Outcome outcome = open_bytes(bytes, options);
+  ASSERT_TRUE(outcome.error) << "opened as " << outcome.dump->layout;
+  const Error& error = *outcome.error;
+  ASSERT_TRUE(error.place()) << error.what();
+  EXPECT_EQ(error.kind(), expected.kind) << error.what();
+  EXPECT_EQ(error.place()->offset, expected.offset) << error.what();
+  EXPECT_TRUE(error.place()->field.ends_with(expected.field)) << error.what();
+  EXPECT_NE(error.message().find(expected.words), std::string::npos) << error.what();
+  EXPECT_EQ(error.file(), "view");
+  EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << "more than one line";
+}
+
+const char* const session = "ggsn11.streams.rot/kv";
+
+// A plain session of today with as many cells as a short chat: long enough that a layout which is
+// not the file's own gives up among the cells.
+ByteVector chat() {
+  TinyDump tiny = tiny_dump(session);
+  tiny.cells = 40;
+  return build(tiny);
+}
+
+// Where a field of the chat lies.
+std::size_t place_of(const std::string& label) {
+  const ByteVector bytes = chat();
+  for (const MapRange& field : metadata_of(*open_bytes(bytes).dump))
+    if (field.label == label) return static_cast<std::size_t>(field.offset);
+  throw std::logic_error("no field " + label);
+}
+
+const std::string stream = "memory[0].stream[0].";
+
+// One field of the chat holds another value: the finding is at that place.
+template <class T>
+void expect_found(const std::string& label, T value, const char* words,
+                  ErrorKind kind = ErrorKind::damaged) {
+  ByteVector bytes = chat();
+  const std::size_t at = place_of(label);
+  poke(bytes, at, value);
+  expect_refused(bytes, {kind, at, label.c_str(), words});
+}
+
+// Where a wrong layout reads on by chance, its error can lie a little further than the field: then
+// the finding is at the field or in what the wrong layout took it for.
+template <class T>
+void expect_found_near(const std::string& label, T value) {
+  ByteVector bytes = chat();
+  const std::size_t at = place_of(label);
+  poke(bytes, at, value);
+  const Outcome outcome = open_bytes(bytes);
+  ASSERT_TRUE(outcome.error) << label << " was believed";
+  ASSERT_TRUE(outcome.error->place());
+  EXPECT_EQ(outcome.error->kind(), ErrorKind::damaged);
+  EXPECT_GE(outcome.error->place()->offset, at) << outcome.error->what();
+  EXPECT_LE(outcome.error->place()->offset, at + 64) << outcome.error->what();
+}
+
+// The chat's places come from the reader, so they are checked by what was written there.
+TEST(BadInput, PlacesOfTheChatAreRight) {
+  const ByteVector bytes = chat();
+  EXPECT_EQ(place_of("arch"), 12U + 40 * 4);
+  EXPECT_EQ(place_of("memory[0].n_stream"), 12U + 40 * 4 + 9);
+  EXPECT_EQ(peek<std::uint32_t>(bytes, place_of(stream + "cell_count")), 40U);
+  EXPECT_EQ(peek<std::int32_t>(bytes, place_of(stream + "cell[7].pos")), 7);
+  EXPECT_EQ(peek<std::uint32_t>(bytes, place_of(stream + "n_layer")), 2U);
+  EXPECT_EQ(peek<std::uint32_t>(bytes, place_of(stream + "rot_k")), 64U);
+  EXPECT_EQ(peek<std::uint32_t>(bytes, place_of(stream + "layer[0].k_type")), 1U);
+  EXPECT_EQ(peek<std::uint64_t>(bytes, place_of(stream + "layer[1].v_row")), 6U);
+}
+
+TEST(BadInput, NothingAtAll) { expect_refused({}, {ErrorKind::damaged, 0, "magic", "empty"}); }
+
+TEST(BadInput, TwelveBytes) {
+  expect_refused(Bytes().text("nsgg").u32(11).u32(0).get(),
+                 {ErrorKind::damaged, 12, "arch", "4 bytes"});
+  expect_refused(Bytes().text("qsgg").u32(4).u32(0).get(),
+                 {ErrorKind::damaged, 12, "n_stream", ""});
+  expect_refused(Bytes().u32(0).u32(0).u32(0).get(),
+                 {ErrorKind::damaged, 0, "magic", "0x00000000"});
+}
+
+TEST(BadInput, WrongMagic) {
+  expect_refused(Bytes().text("nsgx").filler(100).get(),
+                 {ErrorKind::damaged, 0, "magic", "expected ggsn, ggsq"});
+  expect_refused(Bytes().text("GGUF").filler(100).get(),
+                 {ErrorKind::unsupported, 0, "magic", "GGUF"});
+  expect_refused(Bytes().u32(0x00088b1f).filler(100).get(),
+                 {ErrorKind::unsupported, 0, "magic", "gzip"});
+}
+
+TEST(BadInput, ByteSwappedMagicHasItsOwnMessage) {
+  for (const char* magic : {"ggsn", "ggsq"})
+    expect_refused(Bytes().text(magic).u32(0x0b000000).filler(100).get(),
+                   {ErrorKind::unsupported, 0, "magic", "byte-swapped"});
+}
+
+TEST(BadInput, UnknownVersionsNameTheKnownOnes) {
+  for (const std::uint32_t version : {12U, 99U, 0xffffffffU})
+    expect_found("version", version, "unknown; known: 8, 9, 10, 11", ErrorKind::unsupported);
+  expect_found("version", 7U, "older", ErrorKind::unsupported);
+  ByteVector slot = build(tiny_dump("ggsq4/recurrent"));
+  poke(slot, 4, 5U);
+  expect_refused(slot, {ErrorKind::unsupported, 4, "version", "unknown; known: 2, 3, 4"});
+  poke(slot, 4, 1U);
+  expect_refused(slot, {ErrorKind::unsupported, 4, "version", "older"});
+}
+
+TEST(BadInput, MoreThanTheBytesCanHold) {
+  expect_found("n_token", 0xffffffffU, "4294967295 entries need at least 17179869180 bytes");
+  expect_found_near(stream + "cell_count", 0xffffffffU);
+  expect_found_near(stream + "n_layer", 0xffffffffU);
+}
+
+TEST(BadInput, SequenceIdMinusOne) { expect_found(stream + "cell[7].seq_id", -1, "found -1"); }
+
+TEST(BadInput, UnknownElementType) {
+  for (const int type : {-1, 5, 133, 1 << 20}) {
+    expect_found_near(stream + "layer[0].k_type", type);
+    expect_found(stream + "layer[1].k_type", type, "ggml type id");
+    expect_found(stream + "layer[1].v_type", type, "ggml type id");
+  }
+}
+
+TEST(BadInput, ARowThatIsNoWholeNumberOfBlocks) {
+  const std::uint64_t three = 3;
+  expect_found(stream + "layer[1].k_row", three, "whole blocks of 2 bytes (f16), found 3");
+  ByteVector bytes = chat();
+  const std::size_t type = place_of(stream + "layer[1].v_type");
+  poke(bytes, type, 8U);  // q8_0: blocks of 34 bytes
+  expect_refused(bytes, {ErrorKind::damaged, type + 4, "v_row", "whole blocks of 34 bytes (q8_0)"});
+}
+
+TEST(BadInput, ARowWhoseProductWithTheCellsWraps) {
+  // Four cells of 2^62 bytes are 2^64, which is 0 in 64 bits.
+  TinyDump tiny = tiny_dump("ggsq4.streams.rot/kv");
+  tiny.cells = 4;
+  tiny.checkpoints = tiny.draft = false;
+  ByteVector bytes = build(tiny);
+  const Outcome whole = open_bytes(bytes);
+  ASSERT_TRUE(whole.dump);
+  for (const MapRange& field : metadata_of(*whole.dump))
+    if (field_of(field) == "k_row") {
+      ByteVector damaged = bytes;
+      poke(damaged, static_cast<std::size_t>(field.offset), std::uint64_t{1} << 62U);
+      expect_refused(damaged, {ErrorKind::damaged, field.offset + 8, "k_data", "do not fit"});
+    }
+}
+
+TEST(BadInput, FlagsAndWidthsThatAreNone) {
+  expect_found_near(stream + "v_trans", 2U);
+  expect_found_near(stream + "rot_k", 3U);
+  expect_found_near("memory[0].n_stream", 0U);
+  expect_found_near("memory[0].n_stream", 257U);
+  ByteVector bytes = chat();
+  bytes[place_of("arch") + 6] = std::byte{'\n'};
+  expect_refused(bytes, {ErrorKind::damaged, place_of("arch"), "arch", "printable"});
+}
+
+TEST(BadInput, NegativePositionsAreShownButNoted) {
+  ByteVector bytes = chat();
+  poke(bytes, place_of(stream + "cell[7].pos"), -1);
+  const Outcome outcome = open_bytes(bytes);
+  ASSERT_TRUE(outcome.dump) << outcome.error->what();
+  EXPECT_EQ(outcome.dump->state.memories.front().streams.front().cells.position(7), -1);
+  EXPECT_FALSE(outcome.dump->notes.empty());
+  EXPECT_EQ(flaw_of(outcome, bytes), "");
+}
+
+ByteVector longer(ByteVector bytes, std::size_t by) {
+  bytes.resize(bytes.size() + by, std::byte{0x5a});
+  return bytes;
+}
+
+TEST(TrailingBytes, AreRefusedUnlessAskedFor) {
+  for (const char* layout : {"ggsq4.streams.rot/kv", "ggsq2.flat/kv", "rawseq.prefix/recurrent"})
+    for (const std::size_t surplus : {1U, 8U, 100U}) {
+      SCOPED_TRACE(layout);
+      const Outcome outcome = open_bytes(longer(build(tiny_dump(layout)), surplus));
+      ASSERT_TRUE(outcome.error);
+      EXPECT_EQ(outcome.error->kind(), ErrorKind::damaged);
+      EXPECT_TRUE(outcome.error->place());
+    }
+}
+
+TEST(TrailingBytes, AreCarriedWhenKept) {
+  for (const char* layout :
+       {"ggsq4.streams.rot/kv", "ggsq4/recurrent", "rawseq.prefix/recurrent"}) {
+    SCOPED_TRACE(layout);
+    const ByteVector bytes = longer(build(tiny_dump(layout)), 8);
+    const Outcome outcome = open_bytes(bytes, {{}, Trailing::keep});
+    ASSERT_TRUE(outcome.dump) << outcome.error->what();
+    EXPECT_EQ(outcome.dump->tail.trailing, (Extent{bytes.size() - 8, 8}));
+    EXPECT_FALSE(outcome.dump->notes.empty());
+    EXPECT_EQ(flaw_of(outcome, bytes), "");
+  }
+}
+
+TEST(TrailingBytes, AreGoneWhenDropped) {
+  for (const char* layout :
+       {"ggsq4.streams.rot/kv", "ggsq4/recurrent", "rawseq.prefix/recurrent"}) {
+    SCOPED_TRACE(layout);
+    const ByteVector original = build(tiny_dump(layout));
+    const ByteVector bytes = longer(original, 8);
+    const Outcome outcome = open_bytes(bytes, {{}, Trailing::drop});
+    ASSERT_TRUE(outcome.dump) << outcome.error->what();
+    EXPECT_EQ(flaw_of_identity(outcome.dump, original), "");
+  }
+}
+
+// A session's reader wants its last byte used, so no option lets bytes stand behind one.
+TEST(TrailingBytes, HaveNoPlaceBehindASession) {
+  for (const Trailing trailing : {Trailing::refuse, Trailing::keep, Trailing::drop})
+    for (const char* layout : {session, "raw.streams.rot/kv"})
+      EXPECT_TRUE(open_bytes(longer(build(tiny_dump(layout)), 8), {{}, trailing}).error) << layout;
+}
+
+TEST(BadInput, OtherFamilyIsNamed) {
+  const ByteVector bytes = read_file(testdata("server/ik_llama/llama-f16.ggsq"));
+  expect_refused(bytes, {ErrorKind::unsupported, 4, "version", "ik_llama.cpp"});
+}
+
+TEST(BadInput, ALayoutThatDoesNotFitOrDoesNotExist) {
+  const ByteVector bytes = build(tiny_dump(session));
+  EXPECT_TRUE(open_bytes(bytes, {"ggsn10", {}}).error);
+  EXPECT_TRUE(open_bytes(bytes, {"nonsense", {}}).error);
+  EXPECT_TRUE(open_bytes(bytes, {"ggsn11", {}}).dump);
+}
+
+TEST(BadInput, AFileThatIsNotThere) {
+  try {
+    static_cast<void>(open_dump(testdata("no-such-file.ggsq").string()));
+    FAIL() << "opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_TRUE(error.file().ends_with("no-such-file.ggsq"));
+  }
+  EXPECT_THROW(static_cast<void>(open_dump(testdata().string())), Error);
+}
+
+}  // namespace
+}  // namespace kvtool::test
