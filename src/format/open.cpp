@@ -78,7 +78,7 @@ std::vector<Dialect> dialects_of(const Stamp& stamp) {
   if (stamp.magic == slot_magic) return slot_dialects(stamp.version);
   if (stamp.magic == sequence_state_magic) return sequence_state_dialects(true);
   std::vector<Dialect> all = state_dialects();
-  for (Dialect& d : sequence_state_dialects(false)) all.push_back(std::move(d));
+  for (const Dialect& d : sequence_state_dialects(false)) all.push_back(d);
   return all;
 }
 

@@ -184,7 +184,10 @@ bool stores_v(const Memory& memory) {
 
 void Furthest::note(const Error& error, const std::string& attempt) {
   const std::uint64_t offset = error.place() ? error.place()->offset : 0;
-  if (error_ && error_->place() && error_->place()->offset >= offset) return;
+  // A few words can be read as almost anything, so a likelier attempt is not displaced by those.
+  constexpr std::uint64_t margin = 16;
+  if (error_ && offset <= best_ + margin) return;
+  best_ = offset;
   error_ = error;
   attempt_ = attempt;
 }

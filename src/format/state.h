@@ -62,7 +62,7 @@ struct StateReading {
   Reader end;  // stands behind the state
 };
 
-// Keeps the error of the attempt that came furthest.
+// Keeps the error of the attempt that came furthest; of those that came about as far, the first.
 class Furthest {
  public:
   void note(const Error& error, const std::string& attempt);
@@ -72,6 +72,7 @@ class Furthest {
 
  private:
   std::optional<Error> error_;
+  std::uint64_t best_ = 0;  // offset of error_
   std::string attempt_;
 };
 

@@ -43,7 +43,8 @@ bool begins_with_zstd_magic(const Source& source) {
 }
 
 std::shared_ptr<Source> unpacked(Disk& disk, std::shared_ptr<Source> source) {
-  return begins_with_zstd_magic(*source) ? decompress(disk, *source) : source;
+  if (begins_with_zstd_magic(*source)) return decompress(disk, *source);
+  return source;
 }
 
 }  // namespace
