@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "edit/truncate_memory.h"
+#include "format/container.h"
+#include "kvtool/edit.h"
+#include "kvtool/error.h"
+
+namespace kvtool {
+namespace {
+
+// The one sequence that the token list speaks of; nothing for files that name no sequences.
+std::optional<SequenceId> only_sequence(const State& state) {
+  std::optional<SequenceId> only;
+  for (const Memory& memory : state.memories)
+    for (const Stream& stream : memory.streams)
+      for (std::size_t c = 0; c < stream.cells.size(); ++c)
+        for (const SequenceId id : stream.cells.sequences(c)) {
+          if (only && *only != id)
+            throw Error(ErrorKind::refused,
+                        fmt::format("holds sequences {} and {}, and does not say whose tokens it "
+                                    "lists; take one out with kvtool extract --seq",
+                                    std::min(*only, id), std::max(*only, id)));
+          only = id;
+        }
+  return only;
+}
+
+// Where to cut: the position of token `count`.
+Position cut_position(const Dump& dump, std::uint64_t count) {
+  if (!format::has_header(dump.dialect))
+    throw Error(ErrorKind::refused, "a bare state holds no tokens to cut by");
+  const auto position = position_of(dump.tokens, count);
+  if (!position)
+    throw Error(ErrorKind::refused,
+                fmt::format("how many positions the media before token {} take is not known",
+                            count));
+  if (*position > static_cast<std::uint64_t>(std::numeric_limits<Position>::max()))
+    throw Error(ErrorKind::refused, "positions beyond 2147483647 do not exist");
+  return static_cast<Position>(*position);
+}
+
+// Checkpoints beyond the cut stand for tokens that are gone.
+void cut_checkpoints(Tail& tail, std::uint64_t count) {
+  std::erase_if(tail.checkpoints, [&](const Checkpoint& c) { return c.tokens > count; });
+  tail.has_checkpoints = !tail.checkpoints.empty();
+}
+
+// The draft model's state is cut with the other, or goes when that cannot be done: the server then
+// builds it anew. What a speculation method noted at the end goes in any case.
+void cut_draft(Tail& tail, const Cut& cut) {
+  if (!tail.has_draft) return;
+  tail.draft_speculation = {};
+  if (tail.draft.state && can_be_cut(*tail.draft.state, cut)) {
+    cut_state(*tail.draft.state, cut);
+    return;
+  }
+  tail.draft = {};
+  tail.has_draft = false;
+}
+
+// Logits and embeddings were those of the last tokens.
+void drop_outputs(Outputs& outputs) {
+  outputs.ids.size = 0;
+  outputs.logits.size = 0;
+  outputs.embeddings.size = 0;
+}
+
+}  // namespace
+
+Plan truncate(std::shared_ptr<const Dump> dump, std::uint64_t count,
+              const TruncateOptions& options) {
+  Plan plan = Plan::of(std::move(dump));
+  Dump& target = plan.target;
+  const bool shorter = count < target.tokens.ids.size();
+  TokenArea tokens = first_tokens(target.tokens, count);
+  const Cut cut{cut_position(target, count), count, only_sequence(target.state), options.window};
+  require_cut(target, cut);
+  cut_state(target.state, cut);
+  target.tokens = std::move(tokens);
+  if (!shorter) return plan;
+  cut_checkpoints(target.tail, count);
+  cut_draft(target.tail, cut);
+  drop_outputs(target.outputs);
+  return plan;
+}
+
+}  // namespace kvtool

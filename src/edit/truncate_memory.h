@@ -1,0 +1,28 @@
+// What a cut at one position does to memories, and when it must not be done.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "kvtool/dump.h"
+
+namespace kvtool {
+
+struct Cut {
+  Position position = 0;      // cells at and behind it go
+  std::uint64_t tokens = 0;   // tokens before it
+  std::optional<SequenceId> sequence;  // whose cells are cut; nothing: cells without ids
+  std::uint32_t window = 0;   // positions that a window model looks back; 0: not known
+};
+
+// True for a state of attention caches alone that hold every position before the cut.
+[[nodiscard]] bool can_be_cut(const State& state, const Cut& cut);
+
+// Throws Error(refused) with the reason, and with the places where the dump can be cut, unless all
+// its memories can follow.
+void require_cut(const Dump& dump, const Cut& cut);
+
+// Drops the cells at and behind the cut.
+void cut_state(State& state, const Cut& cut);
+
+}  // namespace kvtool

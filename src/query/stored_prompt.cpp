@@ -1,0 +1,73 @@
+#include "kvtool/stored_prompt.h"
+
+#include <algorithm>
+
+#include "kvtool/checked.h"
+#include "kvtool/facts.h"
+
+namespace kvtool {
+namespace {
+
+std::uint64_t kv_bytes(const Memory& memory) {
+  std::uint64_t most = 0;
+  for (const Stream& stream : memory.streams) {
+    std::uint64_t bytes = 0;
+    for (const Layer& layer : stream.layers)
+      bytes = checked_add(bytes, checked_add(layer.k.cell_bytes(), layer.v.cell_bytes()));
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+// Oldest and newest position of a memory; nothing without cells.
+std::optional<PositionRange> positions_of(const Memory& memory) {
+  std::optional<PositionRange> range;
+  for (const Stream& stream : memory.streams)
+    for (std::size_t c = 0; c < stream.cells.size(); ++c) {
+      const std::int64_t position = stream.cells.position(c);
+      if (!range) range = {position, position + 1};
+      range->begin = std::min(range->begin, position);
+      range->end = std::max(range->end, position + 1);
+    }
+  return range;
+}
+
+void note_window(const Memory& memory, RewindFacts& rewind) {
+  const auto range = positions_of(memory);
+  if (!range) return;
+  rewind.window_begin = static_cast<Position>(range->begin);
+  rewind.window_span = static_cast<std::uint64_t>(range->end - range->begin);
+}
+
+RewindFacts rewind_facts(const Dump& dump) {
+  RewindFacts rewind;
+  for (const Memory& memory : dump.state.memories) {
+    rewind.recurrent |= memory.kind == MemoryKind::recurrent;
+    rewind.verbatim |= memory.kind == MemoryKind::verbatim;
+    if (memory.role == "window") note_window(memory, rewind);
+  }
+  for (const Checkpoint& c : dump.tail.checkpoints)
+    rewind.checkpoints.push_back({c.tokens, c.pos_min, c.pos_max});
+  return rewind;
+}
+
+}  // namespace
+
+StoredPrompt stored_prompt(const Dump& dump) {
+  StoredPrompt prompt;
+  prompt.name = dump.source->name();
+  prompt.file_bytes = dump.source->size();
+  prompt.tokens = dump.tokens.ids.size();
+  prompt.media = dump.tokens.media;
+  prompt.shape = shape_text(dump);
+  prompt.rewind = rewind_facts(dump);
+  for (const Memory& memory : dump.state.memories) {
+    if (memory.kind != MemoryKind::attention || memory.role == "window") continue;
+    if (!prompt.has_cache) prompt.cells = cells_of(memory);
+    prompt.has_cache = true;
+    prompt.kv_bytes_per_token = checked_add(prompt.kv_bytes_per_token, kv_bytes(memory));
+  }
+  return prompt;
+}
+
+}  // namespace kvtool
