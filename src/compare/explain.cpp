@@ -20,8 +20,11 @@ bool near(std::span<const float> a, std::span<const float> b, double noise) {
   return relative_distance(a, b) <= noise;
 }
 
-bool is_attention(const Evidence& e, std::size_t memory) {
-  return e.a.state.memories[memory].kind == MemoryKind::attention;
+// True if a memory has rows by position; a window model can have a cache of cells without layers.
+bool has_rows(const Evidence& e, std::uint32_t memory) {
+  const TensorPair first{memory, 0, false};
+  return e.a.state.memories[memory].kind == MemoryKind::attention &&
+         shape_of(e.a, first) != nullptr && shape_of(e.b, first) != nullptr;
 }
 
 // --- rotation
@@ -221,14 +224,14 @@ double noise_of(const Dump& a, const Dump& b) {
 
 std::optional<Explanation> explain_labels(const Evidence& e, double noise) {
   for (std::uint32_t m = 0; m < e.matches.size(); ++m)
-    if (is_attention(e, m))
+    if (has_rows(e, m))
       if (auto found = explain_labels_of(e, m, noise)) return found;
   return std::nullopt;
 }
 
 std::optional<Explanation> explain(const Evidence& e, const Comparison& /*c*/, double noise) {
   for (std::uint32_t m = 0; m < e.matches.size(); ++m) {
-    if (!is_attention(e, m)) continue;
+    if (!has_rows(e, m)) continue;
     const Sample sample(e.a, e.b, m, e.matches[m].pairs, sample_cells);
     if (auto found = explain_rotation(sample, noise)) return found;
     if (auto found = explain_exchange(sample, noise)) return found;

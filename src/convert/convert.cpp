@@ -70,8 +70,9 @@ class Converter {
     if (was_one() || will_be_one()) name_sequence(state, dialect_, id_);
     change_streams(state);
     if (target_.model && match_mla(state, *target_.model))
-      note_change("left out V, which MLA models have not stored since January 2026");
+      note_change("left out V of caches that the target keeps without it");
     set_tensors(state, wishes());
+    if (!dialect_.streams) need_layers(state);
     set_rotation(state, before, *source_, target_, options_);
     if (from.extension != dialect_.extension) change_extension(state);
     if (!dialect_.prefix) state.source_sequence.reset();
@@ -86,6 +87,16 @@ class Converter {
           "{} cells carry the token -1, because theirs is not in the file; models with M-RoPE do not "
           "look at it",
           unknown));
+  }
+
+  // Before July 2025 a cache without cells still had the headers of its layers.
+  void need_layers(const State& state) const {
+    for (const Memory& memory : state.memories)
+      if (memory.kind == MemoryKind::attention && memory.streams.front().layers.empty())
+        throw Error(ErrorKind::refused,
+                    fmt::format("the {} memory has no cells, and loaders of before July 2025 want "
+                                "headers of layers there, which are not in the file",
+                                memory.role));
   }
 
   void change_streams(State& state) {

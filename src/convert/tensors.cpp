@@ -31,14 +31,15 @@ void to_columns(Tensor& tensor, ElementType type) {
   tensor.row_bytes = 0;
 }
 
-// V of an MLA layer is a view of its K: stored until January 2026, and not since.
+// V of an MLA layer is a view of its K: stored until January 2026, and not since. The index cache
+// of qwen4exp lost its V, which nothing read, in September 2026.
 void match_v(Layer& layer, const LayerShape& wanted) {
   const bool has_v = layer.v.orientation != Orientation::absent;
   if (has_v && wanted.v_width == 0) layer.v = {};
   if (!has_v && wanted.v_width != 0)
     throw Error(ErrorKind::refused,
-                "the target's caches hold V, and those of this file have none: it was written after "
-                "llama.cpp stopped storing V of MLA models (January 2026)");
+                "a cache of the target holds V and that of this file none: it was written after "
+                "llama.cpp stopped storing it (MLA models in January, qwen4exp in September 2026)");
 }
 
 void set_layer(Layer& layer, const TensorWishes& wishes) {
