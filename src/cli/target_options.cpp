@@ -87,7 +87,7 @@ void add_target(CLI::App& verb, TargetOptions& options) {
     return verb.add_option(name, value, what)->type_name(type)->group(group);
   };
   text("--to", options.to, "kind and version of file, e.g. ggsq:4", "KIND[:VERSION]");
-  text("--loader", options.loader, "llama.cpp by release, build, date or era: 0.7.0, b10256, 2026-05",
+  text("--loader,--for", options.loader, "llama.cpp by release, build, date or era: 0.7.0, b10256, 2026-05",
        "WHICH");
   text("--like", options.like, "everything as in this dump, which the target saved itself", "REF");
   text("-m,--model", options.model, "shapes from this model file", "GGUF");
@@ -95,8 +95,12 @@ void add_target(CLI::App& verb, TargetOptions& options) {
       ->type_name("N")->group(group);
   verb.add_option("--parallel", options.parallel, "its number of sequences (-np)")
       ->type_name("N")->group(group);
-  verb.add_flag("--kv-unified,!--no-kv-unified", options.unified,
-                "one cache for all sequences, or one stream for each (-kvu, -no-kvu)")
+  // Not one flag with a negation: that would set the value even when neither is given.
+  verb.add_flag_callback("--kv-unified", [&options] { options.unified = true; },
+                         "one cache for all its sequences (-kvu)")
+      ->group(group);
+  verb.add_flag_callback("--no-kv-unified", [&options] { options.unified = false; },
+                         "one stream for each of its sequences (-no-kvu)")
       ->group(group);
   text("--cache-type-k", options.type_k, "element type of K (-ctk)", "TYPE")
       ->check(CLI::IsMember(type_names()));

@@ -1,15 +1,18 @@
-// check: is the dump sound?
+// check: is the dump sound, and will it load there?
+#include "cli/check_target.h"
 #include "cli/input.h"
 #include "cli/inspect_json.h"
 #include "cli/print.h"
 #include "cli/verb.h"
 #include "kvtool/check.h"
+#include "kvtool/error.h"
 
 namespace kvtool::cli {
 namespace {
 
 struct Options {
   InputOptions input;
+  TargetOptions target;
   bool json = false;
   bool quiet = false;
   bool strict = false;
@@ -36,39 +39,77 @@ const char* verdict(const Counts& counts, bool passed) {
   return passed ? "sound" : "sound, but not without warnings";
 }
 
-void print_text(const Dump& dump, const std::vector<Finding>& findings, const Counts& counts,
-                bool passed, Printer& out) {
-  for (const Finding& f : findings)
-    out.line("{}: {}{}{} [{}]", name_of(f.severity), f.where, f.where.empty() ? "" : ": ",
-             f.message, f.code);
-  out.line("{}: {}, {}, {}", dump.source->name(), verdict(counts, passed),
-           counted(counts.errors, "error"), counted(counts.warnings, "warning"));
+// All that is known about a file in the end.
+struct Report {
+  std::string file;
+  std::shared_ptr<const Dump> dump;  // null: no layout fits
+  std::vector<Finding> findings;
+  std::optional<Forecast> forecast;  // with a target
+  Counts counts;
+  bool passed = false;
+};
+
+// A file that no layout fits can still be shown to a simulated loader, if the target says of itself
+// what its caches are like.
+std::shared_ptr<const Dump> open_for(const Options& options) {
+  try {
+    return open(options.input);
+  } catch (const Error& error) {
+    const bool known = !options.target.model.empty() || !options.target.like.empty();
+    if (!known || error.kind() != ErrorKind::damaged) throw;
+    return nullptr;
+  }
 }
 
-void print_json(const Dump& dump, const std::vector<Finding>& findings, const Counts& counts,
-                bool passed, Printer& out) {
-  Json json = json_document(dump.source->name());
-  json["layout"] = dump.layout;
-  json["passed"] = passed;
-  json["errors"] = counts.errors;
-  json["warnings"] = counts.warnings;
+Report make_report(const Options& options) {
+  Report report;
+  report.dump = open_for(options);
+  const auto source = report.dump ? report.dump->source : open_source(options.input.file);
+  report.file = source->name();
+  if (report.dump) report.findings = check(*report.dump, {options.deep});
+  if (options.target.any()) {
+    report.forecast = forecast(*source, report.dump.get(), options.target);
+    add_findings(*report.forecast, report.findings);
+  }
+  report.counts = count(report.findings);
+  report.passed = report.counts.errors == 0 && (!options.strict || report.counts.warnings == 0) &&
+                  (!report.forecast || report.forecast->good());
+  return report;
+}
+
+void print_text(const Report& report, Printer& out) {
+  if (report.forecast) print_text(*report.forecast, out);
+  for (const Finding& f : report.findings)
+    out.line("{}: {}{}{} [{}]", name_of(f.severity), f.where, f.where.empty() ? "" : ": ",
+             f.message, f.code);
+  const char* state = report.dump ? verdict(report.counts, report.passed || report.forecast)
+                                  : "no layout fits";
+  out.line("{}: {}, {}, {}", report.file, state, counted(report.counts.errors, "error"),
+           counted(report.counts.warnings, "warning"));
+  if (report.forecast) out.line("{}: {}", report.file, verdict(*report.forecast));
+}
+
+void print_json(const Report& report, Printer& out) {
+  Json json = json_document(report.file);
+  json["layout"] = report.dump ? Json(report.dump->layout) : Json(nullptr);
+  json["passed"] = report.passed;
+  json["errors"] = report.counts.errors;
+  json["warnings"] = report.counts.warnings;
   json["findings"] = Json::array();
-  for (const Finding& finding : findings) json["findings"].push_back(finding_json(finding));
+  for (const Finding& finding : report.findings) json["findings"].push_back(finding_json(finding));
+  if (report.forecast) json["target"] = forecast_json(*report.forecast);
   out.json(json);
 }
 
 int run(const Options& options) {
-  const auto dump = open(options.input);
-  const std::vector<Finding> findings = check(*dump, {options.deep});
-  const Counts counts = count(findings);
-  const bool passed = counts.errors == 0 && (!options.strict || counts.warnings == 0);
+  const Report report = make_report(options);
   Printer out;
   if (options.json)
-    print_json(*dump, findings, counts, passed, out);
+    print_json(report, out);
   else if (!options.quiet)
-    print_text(*dump, findings, counts, passed, out);
+    print_text(report, out);
   out.finish();
-  return passed ? exit_fine : exit_differs;
+  return report.passed ? exit_fine : exit_differs;
 }
 
 }  // namespace
@@ -76,6 +117,7 @@ int run(const Options& options) {
 Action add_check(CLI::App& verb) {
   auto options = std::make_shared<Options>();
   add_input(verb, options->input);
+  add_target(verb, options->target);
   verb.add_flag("--deep", options->deep, "read all tensors: NaN, Inf, zero and repeated layers");
   verb.add_flag("--strict", options->strict, "let warnings fail the check");
   verb.add_flag("-q,--quiet", options->quiet, "print nothing; the exit status tells");
