@@ -149,7 +149,7 @@ class PartDecision {
     // Rows that are rotated show the width. Rows that are not show nothing: their writer may have
     // been too old, or told not to.
     if (quantized(before_) && known_.value_or(0) != 0) return *known_;
-    refuse(memory_, name_, ask_heads);
+    refuse(memory_, name_, known_ || stated_ ? ask_heads : ask_rotation);
   }
 
  private:
