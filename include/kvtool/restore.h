@@ -43,6 +43,7 @@ struct Reason {
 };
 
 struct Restore {
+  Container container = Container::slot;  // what the loader was asked for: slot or session
   Outcome outcome = Outcome::loads;
   Aftermath next = Aftermath::nothing;
   bool certain = true;  // false: the loader goes on with left-over memory in a way nobody measured

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace kvtool::cli {
 namespace {
@@ -18,8 +19,10 @@ const char* what_is_seen(const Restore& restore) {
   switch (restore.outcome) {
     case Outcome::dies: return "the server dies, with all its slots";
     case Outcome::hangs: return "the server never answers again";
-    default: return "refused, and the slot is empty afterwards";
+    default: break;
   }
+  return restore.container == Container::session ? "refused"
+                                                 : "refused, and the slot is empty afterwards";
 }
 
 std::string placed(const std::string& where, const std::string& message) {
@@ -48,8 +51,9 @@ void add_findings(const Forecast& forecast, std::vector<Finding>& known) {
 }
 
 void print_text(const Forecast& forecast, Printer& out) {
+  std::string kind = name_of(forecast.restore.outcome);
   for (const Reason& reason : forecast.restore.reasons) {
-    out.line("refused: {} [{}]", placed(reason.where, reason.message), reason.code);
+    out.line("{}: {} [{}]", std::exchange(kind, "refused"), placed(reason.where, reason.message), reason.code);
     if (!reason.log.empty()) out.line("  the loader says: {}", reason.log);
   }
   for (const std::string& what : forecast.restore.unchecked) out.line("not compared: {}", what);

@@ -116,7 +116,7 @@ class Comparison {
   void attention(const Memory& memory, const CacheShape& mine, std::size_t number) {
     const auto streams = target_.streams();
     if (dump_.dialect.streams && era().streams && streams && memory.streams.size() != *streams)
-      add("n_stream", fmt::format("it has {} streams, the target {}", memory.streams.size(),
+      add("n_stream", fmt::format("it has {} streams, the target has {}", memory.streams.size(),
                                   *streams),
           "n_stream mismatch");
     std::set<std::string> seen;
@@ -158,7 +158,7 @@ class Comparison {
     for (std::size_t c = 0; c < stream.cells.size(); ++c)
       for (const SequenceId id : stream.cells.sequences(c))
         if (static_cast<std::uint32_t>(id) >= *target_.parallel)
-          once(seen, "seq_id", fmt::format("it has a sequence {}, the target {} of them", id,
+          once(seen, "seq_id", fmt::format("a cell is of sequence {}, the target has {} sequences", id,
                                            *target_.parallel),
                fmt::format("invalid seq_id, {} is out of range", id));
   }

@@ -81,6 +81,7 @@ class Restoration {
 
   void run(const RestoreOptions& options) {
     const Container container = container_of(target_, window_);
+    result_.container = container;
     const bool strict = !target_.era->dies_on_short_file;
     Simulation loader(window_, {0, window_.size()}, target_, parts_, container, strict);
     loader.file();

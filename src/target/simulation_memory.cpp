@@ -35,7 +35,7 @@ bool Simulation::attention(const Part& part) {
     const auto mine = target_.streams();
     if (!found || (mine && *found != *mine))
       return refuse("n_stream",
-                    mine ? fmt::format("it has {} streams, the target {}", found.value_or(0), *mine)
+                    mine ? fmt::format("it has {} streams, the target has {}", found.value_or(0), *mine)
                          : "the number of streams is missing",
                     "n_stream mismatch");
     streams = *found;
@@ -116,7 +116,7 @@ bool Simulation::sequence_ids(std::uint64_t n) {
     const auto sequence = static_cast<SequenceId>(static_cast<std::uint32_t>(id.value_or(0)));
     const bool outside = sequence < 0 || (target_.parallel && id.value_or(0) >= *target_.parallel);
     if (!one_sequence() && outside)
-      return refuse("seq_id", fmt::format("a cell is of sequence {}, the target has {}", sequence,
+      return refuse("seq_id", fmt::format("a cell is of sequence {}, the target has {} sequences", sequence,
                                           target_.parallel.value_or(0)),
                     fmt::format("invalid seq_id, {} is out of range", sequence));
   }
