@@ -40,7 +40,7 @@ struct Measured {
 Ids prompt_ids(const Json& sidecar, const std::string& text, std::uint64_t length) {
   Ids ids = spelled(text);
   if (ids.size() != length) ids.clear();
-  for (const Json& turn : sidecar["turns"])
+  for (const Json& turn : sidecar.value("turns", Json::array()))
     if (turn.contains("prompt_tokens") && text.starts_with(turn["body"]["prompt"].get<std::string>()) &&
         turn["prompt_tokens"].size() > ids.size())
       ids = turn["prompt_tokens"].get<Ids>();
