@@ -17,18 +17,24 @@ Reason token_reason(std::string code, std::string message, std::string log) {
 std::vector<bool> media_places(const TokenArea& area) {
   std::vector<bool> places(area.ids.size());
   for (const MediaSpan& span : area.media)
-    for (std::size_t i = span.start; i < std::min<std::size_t>(places.size(), std::size_t{span.start} + span.tokens); ++i)
+    for (std::size_t i = span.start; i < places.size() && i - span.start < span.tokens; ++i)
       places[i] = true;
   return places;
 }
 
+// One more than the largest id that the target takes.
+std::uint64_t end_of_ids(const Target& target) {
+  constexpr std::uint64_t all = std::uint64_t{1} << 31U;
+  return target.model ? target.model->n_vocab.value_or(all) : all;
+}
+
 std::optional<Reason> bad_id(const TokenArea& area, const Target& target) {
   const std::vector<bool> media = media_places(area);
-  const auto vocabulary = target.model ? target.model->n_vocab : std::nullopt;
+  const std::uint64_t end = end_of_ids(target);
   for (std::size_t i = 0; i < area.ids.size(); ++i) {
     const TokenId id = area.ids[i];
     if (media[i] && id == -1) continue;
-    if (id >= 0 && (!vocabulary || static_cast<std::uint64_t>(id) < *vocabulary)) continue;
+    if (id >= 0 && static_cast<std::uint64_t>(id) < end) continue;
     return token_reason("token_id", fmt::format("id {} at place {} is not in the vocabulary", id, i),
                         "Invalid tokens in slot save file");
   }
