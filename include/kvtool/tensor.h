@@ -101,6 +101,9 @@ class ErrorFigures {
   [[nodiscard]] double relative_l2() const;
 
  private:
+  bool add_finite(std::span<const float> original, std::span<const float> converted);
+  void add_one(float original, float converted);
+
   std::uint64_t count_ = 0;
   std::uint64_t not_finite_ = 0;
   double max_abs_ = 0;

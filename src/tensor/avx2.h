@@ -2,6 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tensor/error_sums.h"
 
 // GCC and Clang compile single functions for another instruction set than the rest.
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
@@ -28,5 +32,10 @@ void encode_q4_0(const float* in, std::byte* out, std::size_t elements);
 void f16_to_q8_0(const std::byte* in, std::byte* out, std::size_t elements);
 void f16_to_q4_0(const std::byte* in, std::byte* out, std::size_t elements);
 void q8_0_to_f16(const std::byte* in, std::byte* out, std::size_t elements);
+
+inline constexpr std::uint32_t smallest_rotation = 64;  // block of rotate()
+void rotate(std::span<float> numbers, std::uint32_t block);
+
+ErrorSums error_sums(std::span<const float> original, std::span<const float> converted);
 
 }  // namespace kvtool::kernels::avx2

@@ -4,9 +4,13 @@
 #include <stdexcept>
 
 #include "kvtool/tensor.h"
+#include "tensor/error_sums.h"
 
 namespace kvtool {
 namespace {
+
+// Numbers whose sums are taken at once, and taken apart where one of them is not finite.
+constexpr std::size_t part = 1024;
 
 // NaN for NaN and the same infinity are no loss.
 bool stayed(float original, float converted) {
@@ -15,19 +19,30 @@ bool stayed(float original, float converted) {
 
 }  // namespace
 
+// Adds up a part in which every difference is finite; false, and nothing is added, where one is not.
+bool ErrorFigures::add_finite(std::span<const float> original, std::span<const float> converted) {
+  const auto fast = kernels::error_sums();
+  const ErrorSums sums = fast != nullptr ? fast(original, converted)
+                                         : reference::error_sums(original, converted);
+  if (!std::isfinite(sums.difference) || !std::isfinite(sums.original)) return false;
+  max_abs_ = std::max(max_abs_, sums.max_abs);
+  squares_of_difference_ += sums.difference;
+  squares_of_original_ += sums.original;
+  return true;
+}
+
+void ErrorFigures::add_one(float original, float converted) {
+  if (add_finite(std::span(&original, 1), std::span(&converted, 1))) return;
+  not_finite_ += stayed(original, converted) ? 0 : 1;
+}
+
 void ErrorFigures::add(std::span<const float> original, std::span<const float> converted) {
   if (original.size() != converted.size()) throw std::logic_error("errors of different lengths");
   count_ += original.size();
-  for (std::size_t i = 0; i < original.size(); ++i) {
-    const double x = original[i];
-    const double difference = double{converted[i]} - x;
-    if (!std::isfinite(difference)) {
-      not_finite_ += stayed(original[i], converted[i]) ? 0 : 1;
-      continue;
-    }
-    max_abs_ = std::max(max_abs_, std::abs(difference));
-    squares_of_difference_ += difference * difference;
-    squares_of_original_ += x * x;
+  for (std::size_t i = 0; i < original.size(); i += part) {
+    const std::size_t n = std::min(part, original.size() - i);
+    if (add_finite(original.subspan(i, n), converted.subspan(i, n))) continue;
+    for (std::size_t j = i; j < i + n; ++j) add_one(original[j], converted[j]);
   }
 }
 

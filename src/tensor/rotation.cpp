@@ -7,6 +7,7 @@
 
 #include "kvtool/error.h"
 #include "kvtool/tensor.h"
+#include "tensor/hadamard.h"
 
 namespace kvtool {
 namespace {
@@ -19,25 +20,6 @@ void require_blocks(std::size_t numbers, std::uint32_t block) {
     throw Error(ErrorKind::refused,
                 fmt::format("rotation works on blocks of {} numbers, and {} are no multiple of that",
                             block, numbers));
-}
-
-// One step of the fast transform: every pair at this distance becomes its sum and difference.
-void sums_and_differences(std::span<float> block, std::size_t distance) {
-  for (std::size_t start = 0; start < block.size(); start += 2 * distance) {
-    float* low = block.data() + start;
-    float* high = low + distance;
-    for (std::size_t i = 0; i < distance; ++i) {
-      const float sum = low[i] + high[i];
-      high[i] = low[i] - high[i];
-      low[i] = sum;
-    }
-  }
-}
-
-void rotate_block(std::span<float> block, float scale) {
-  for (std::size_t distance = 1; distance < block.size(); distance *= 2)
-    sums_and_differences(block, distance);
-  for (float& x : block) x *= scale;
 }
 
 void add_squares(std::span<const float> rows, std::vector<double>& sums) {
@@ -70,9 +52,8 @@ double spread_of_log_rms(const std::vector<double>& squares) {
 
 void rotate(std::span<float> numbers, std::uint32_t block) {
   require_blocks(numbers.size(), block);
-  const float scale = 1.0F / std::sqrt(static_cast<float>(block));
-  for (std::size_t i = 0; i < numbers.size(); i += block)
-    rotate_block(numbers.subspan(i, block), scale);
+  const auto fast = kernels::rotation(block);
+  (fast != nullptr ? fast : reference::rotate)(numbers, block);
 }
 
 std::uint32_t key_rotation_block(std::uint32_t head_size) {

@@ -1,6 +1,6 @@
-// Rows become columns in three steps: blocks of 64 x 64 so that both sides stay in the cache, tiles
-// of one register by one register inside a block, and a scratch block in between. Without scratch,
-// rows whose length is a power of two all fall into the same few places of the cache.
+// Rows become columns in three steps: blocks that read whole cache lines and write runs of several,
+// tiles of one register by one register inside a block, and a scratch block in between. Without
+// scratch, rows whose length is a power of two all fall into the same few places of the cache.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@
 namespace kvtool {
 namespace {
 
-constexpr std::size_t side = 64;  // of a block, elements
+constexpr std::size_t block_rows = 128;
+constexpr std::size_t line_bytes = 64;  // of a row of a block: one line of the cache
 
 // Sixteen bytes as one value; GCC and Clang turn what is done to it into the processor's own
 // instructions, on every processor.
@@ -64,42 +65,57 @@ void transpose_tile(const std::byte* in, std::size_t in_stride, std::byte* out,
 }
 
 template <class T>
-void transpose_full_block(const std::byte* in, std::size_t in_stride, std::byte* scratch) {
-  constexpr std::size_t tile = 16 / sizeof(T);
-  for (std::size_t row = 0; row < side; row += tile)
-    for (std::size_t column = 0; column < side; column += tile)
-      transpose_tile<T>(in + row * in_stride + column * sizeof(T), in_stride,
-                        scratch + (column * side + row) * sizeof(T), side * sizeof(T));
+void transpose_elements(const Panel& panel, const std::byte* in, std::byte* out) {
+  for (std::size_t column = 0; column < panel.columns; ++column)
+    for (std::size_t row = 0; row < panel.rows; ++row)
+      std::memcpy(out + column * panel.out_stride + row * sizeof(T),
+                  in + row * panel.in_stride + column * sizeof(T), sizeof(T));
 }
 
-// A block at the right or lower edge, element by element.
-void transpose_edge(const Panel& panel, const std::byte* in, std::byte* out) {
-  for (std::size_t row = 0; row < panel.rows; ++row)
-    for (std::size_t column = 0; column < panel.columns; ++column)
-      std::memcpy(out + column * panel.out_stride + row * panel.element_bytes,
-                  in + row * panel.in_stride + column * panel.element_bytes, panel.element_bytes);
+// The part of a panel from (row, column) on, at most `rows` by `columns`.
+Panel part_of(const Panel& panel, std::size_t row, std::size_t column, std::size_t rows,
+              std::size_t columns) {
+  Panel part = panel;
+  part.rows = std::min(rows, panel.rows - row);
+  part.columns = std::min(columns, panel.columns - column);
+  return part;
+}
+
+// Tiles as far as they reach; single elements to the right of them and below.
+template <class T>
+void transpose_tiles(const Panel& panel, const std::byte* in, std::byte* out) {
+  constexpr std::size_t tile = 16 / sizeof(T);
+  const std::size_t rows = panel.rows / tile * tile;
+  const std::size_t columns = panel.columns / tile * tile;
+  for (std::size_t row = 0; row < rows; row += tile)
+    for (std::size_t column = 0; column < columns; column += tile)
+      transpose_tile<T>(in + row * panel.in_stride + column * sizeof(T), panel.in_stride,
+                        out + column * panel.out_stride + row * sizeof(T), panel.out_stride);
+  transpose_elements<T>(part_of(panel, 0, columns, rows, panel.columns),
+                        in + columns * sizeof(T), out + columns * panel.out_stride);
+  transpose_elements<T>(part_of(panel, rows, 0, panel.rows, panel.columns),
+                        in + rows * panel.in_stride, out + rows * sizeof(T));
 }
 
 template <class T>
 void transpose_block(const Panel& block, const std::byte* in, std::byte* out) {
-  if (block.rows < side || block.columns < side) return transpose_edge(block, in, out);
-  alignas(64) std::array<std::byte, side * side * sizeof(T)> scratch;
-  transpose_full_block<T>(in, block.in_stride, scratch.data());
-  for (std::size_t i = 0; i < side; ++i)
-    std::memcpy(out + i * block.out_stride, scratch.data() + i * side * sizeof(T),
-                side * sizeof(T));
+  alignas(64) std::array<std::byte, block_rows * line_bytes> scratch;
+  Panel into_scratch = block;
+  into_scratch.out_stride = block_rows * sizeof(T);
+  transpose_tiles<T>(into_scratch, in, scratch.data());
+  for (std::size_t i = 0; i < block.columns; ++i)
+    std::memcpy(out + i * block.out_stride, scratch.data() + i * into_scratch.out_stride,
+                block.rows * sizeof(T));
 }
 
 template <class T>
 void transpose_blocks(const Panel& panel, const std::byte* in, std::byte* out) {
-  Panel block = panel;
-  for (std::size_t column = 0; column < panel.columns; column += side)
-    for (std::size_t row = 0; row < panel.rows; row += side) {
-      block.rows = std::min(side, panel.rows - row);
-      block.columns = std::min(side, panel.columns - column);
-      transpose_block<T>(block, in + row * panel.in_stride + column * sizeof(T),
+  constexpr std::size_t block_columns = line_bytes / sizeof(T);
+  for (std::size_t row = 0; row < panel.rows; row += block_rows)
+    for (std::size_t column = 0; column < panel.columns; column += block_columns)
+      transpose_block<T>(part_of(panel, row, column, block_rows, block_columns),
+                         in + row * panel.in_stride + column * sizeof(T),
                          out + column * panel.out_stride + row * sizeof(T));
-    }
 }
 
 // Bytes from the first element to the last of `rows` rows of `row` bytes.
@@ -108,6 +124,8 @@ std::uint64_t extent(std::size_t rows, std::size_t stride, std::size_t row) {
 }
 
 void require_panel(const Panel& panel, std::size_t in_size, std::size_t out_size) {
+  if (panel.element_bytes != 1 && panel.element_bytes != 2 && panel.element_bytes != 4)
+    throw std::logic_error(fmt::format("transposition of {} bytes", panel.element_bytes));
   const std::uint64_t in_row = checked_multiply(panel.columns, panel.element_bytes);
   const std::uint64_t out_row = checked_multiply(panel.rows, panel.element_bytes);
   if (panel.in_stride < in_row || panel.out_stride < out_row ||
@@ -126,9 +144,7 @@ void transpose(const Panel& panel, std::span<const std::byte> in, std::span<std:
   switch (panel.element_bytes) {
     case 1: return transpose_blocks<std::uint8_t>(panel, in.data(), out.data());
     case 2: return transpose_blocks<std::uint16_t>(panel, in.data(), out.data());
-    case 4: return transpose_blocks<std::uint32_t>(panel, in.data(), out.data());
-    default:
-      throw std::logic_error(fmt::format("transposition of {} bytes", panel.element_bytes));
+    default: return transpose_blocks<std::uint32_t>(panel, in.data(), out.data());
   }
 }
 
@@ -137,7 +153,11 @@ namespace reference {
 void transpose(const Panel& panel, std::span<const std::byte> in, std::span<std::byte> out) {
   if (panel.rows == 0 || panel.columns == 0) return;
   require_panel(panel, in.size(), out.size());
-  transpose_edge(panel, in.data(), out.data());
+  switch (panel.element_bytes) {
+    case 1: return transpose_elements<std::uint8_t>(panel, in.data(), out.data());
+    case 2: return transpose_elements<std::uint16_t>(panel, in.data(), out.data());
+    default: return transpose_elements<std::uint32_t>(panel, in.data(), out.data());
+  }
 }
 
 }  // namespace reference

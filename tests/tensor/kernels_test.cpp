@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "kvtool/codec.h"
+#include "kvtool/tensor.h"
 #include "support/bytes.h"
+#include "tensor/error_sums.h"
+#include "tensor/hadamard.h"
 #include "tensor/reference.h"
 
 namespace kvtool {
@@ -165,6 +168,38 @@ TEST(Kernels, HalvesRoundToNearestEven) {
   }
   EXPECT_EQ(half_of_float(65519.996F), 0x7bff);
   EXPECT_EQ(half_of_float(65520.0F), 0x7c00);  // the middle between the largest and what would be next
+}
+
+// The fast transform adds and subtracts in the order of the plain one.
+TEST(Kernels, RotateLikeTheReference) {
+  Random random(4);
+  for (std::uint32_t block = 1; block <= 1024; block *= 2)
+    for (const int exponent : {0, -130, 100}) {
+      std::vector<float> fast(2048);
+      for (float& x : fast) x = random() % 8 == 0 ? 0.0F : of_magnitude(random, exponent);
+      std::vector<float> plain = fast;
+      rotate(fast, block);
+      reference::rotate(plain, block);
+      EXPECT_TRUE(same_bits(fast, plain)) << block;
+    }
+}
+
+// Eight sums, in the same order: no bit differs.
+TEST(Kernels, SumErrorsLikeTheReference) {
+  const auto fast = kernels::error_sums();
+  if (fast == nullptr) GTEST_SKIP() << "no fast code for this processor";
+  Random random(6);
+  for (const std::size_t n : {0U, 1U, 8U, 100U, 1024U}) {
+    std::vector<float> a(n);
+    std::vector<float> b(n);
+    for (float& x : a) x = of_magnitude(random, 3);
+    for (std::size_t i = 0; i < n; ++i) b[i] = a[i] + of_magnitude(random, -5);
+    const ErrorSums x = fast(a, b);
+    const ErrorSums y = reference::error_sums(a, b);
+    EXPECT_EQ(x.max_abs, y.max_abs);
+    EXPECT_EQ(x.difference, y.difference);
+    EXPECT_EQ(x.original, y.original);
+  }
 }
 
 // Sizes that leave a rest behind the last full register, at addresses that are not aligned.
