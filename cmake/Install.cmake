@@ -28,8 +28,18 @@ foreach(section 1 5)
   install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
 endforeach()
 
-# bash-completion finds it by the name of the program.
-if(EXISTS "${PROJECT_SOURCE_DIR}/completions/kvtool.bash")
-  install(FILES "${PROJECT_SOURCE_DIR}/completions/kvtool.bash"
-          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME kvtool)
+# Each shell finds the script by its name in a folder of its own.
+if(TARGET kvtool AND NOT CMAKE_CROSSCOMPILING)
+  set(completions "${PROJECT_BINARY_DIR}/completions")
+  file(MAKE_DIRECTORY "${completions}")
+  foreach(shell bash zsh fish)
+    add_custom_command(OUTPUT "${completions}/${shell}" COMMAND kvtool completion ${shell} > "${completions}/${shell}"
+                       DEPENDS kvtool)
+    list(APPEND scripts "${completions}/${shell}")
+  endforeach()
+  add_custom_target(completions ALL DEPENDS ${scripts})
+  install(FILES "${completions}/bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME kvtool)
+  install(FILES "${completions}/zsh" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" RENAME _kvtool)
+  install(FILES "${completions}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d"
+          RENAME kvtool.fish)
 endif()

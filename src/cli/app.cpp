@@ -58,8 +58,14 @@ int complain_about_extra(const CLI::App& app) {
 std::string in_plain_words(const CLI::ParseError& error) {
   constexpr std::string_view conversion = "Could not convert: ";
   const std::string text = error.what();
-  if (text.rfind(conversion, 0) == 0) return "not a number: " + text.substr(conversion.size());
+  if (text.rfind(conversion, 0) == 0) return "not a valid number: " + text.substr(conversion.size());
   return text;
+}
+
+int complain_about(const CLI::ParseError& error, const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  const std::string verb = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+  return complain(fmt::format("{}; see kvtool {}--help", in_plain_words(error), verb));
 }
 
 int run_verb(const CommandLine& line) {
@@ -112,7 +118,7 @@ int run(int argc, const char* const* argv) {
   } catch (const CLI::ExtrasError&) {
     return complain_about_extra(*line.app);
   } catch (const CLI::ParseError& error) {
-    return complain(fmt::format("{}; see kvtool --help", in_plain_words(error)));
+    return complain_about(error, *line.app);
   }
   if (line.app->get_subcommands().empty()) return complain("a verb is missing; see kvtool --help");
   return report_errors_of(line);

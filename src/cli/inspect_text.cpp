@@ -27,8 +27,8 @@ class Paragraph {
 
 // When llama.cpp wrote a version of the session or slot format.
 const char* years_of(const Dialect& dialect) {
-  const std::uint32_t steps = dialect.container == Container::session ? 11 - dialect.version
-                                                                      : 4 - dialect.version;
+  const std::uint32_t steps =
+      dialect.container == Container::session ? 11 - dialect.version : 4 - dialect.version;
   if (steps == 0) return "October 2026 on";
   if (steps == 1) return "August to October 2026";
   if (dialect.container == Container::slot) return "July 2024 to August 2026";
@@ -133,8 +133,8 @@ std::string memory_words(const Memory& memory, const Dialect& dialect) {
   if (memory.kind == MemoryKind::verbatim) return words + " (carried, not interpreted)";
   words += fmt::format(", {}", counted(cells_of(memory), "cell"));
   if (const Stream* shape = stream_with_layers(memory); shape != nullptr && memory.model_layers > 0)
-    words += fmt::format(", {} of {} layers have a state", shape->layers.size(),
-                         memory.model_layers);
+    words +=
+        fmt::format(", {} of {} layers have a state", shape->layers.size(), memory.model_layers);
   const std::string v = v_layout_of(memory);
   if (memory.kind == MemoryKind::attention && v != "none")
     words += v == "absent" ? ", no V" : fmt::format(", V {}", v == "rows" ? "in rows" : v);

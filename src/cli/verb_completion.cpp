@@ -1,6 +1,8 @@
 // completion: scripts for bash, zsh and fish, made from the grammar of the command line itself.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "cli/app.h"
 #include "cli/print.h"
 #include "cli/verb.h"
@@ -12,8 +14,19 @@ struct Options {
   std::string shell;
 };
 
-std::vector<std::string> flags_of(const CLI::App& app) {
-  std::vector<std::string> flags;
+using Words = std::vector<std::string>;
+
+// The values that an option or argument is limited to, as its help shows them: "WHAT:{keep,drop}".
+Words choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{');
+  const std::size_t close = type.find('}');
+  if (open == std::string::npos || close == std::string::npos) return {};
+  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+Words flags_of(const CLI::App& app) {
+  Words flags;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_snames()) flags.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
@@ -21,66 +34,123 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
-// Calls f(verb's name, its flags) for every name that a verb has.
+// What can stand for the arguments of a verb; none means the name of a file.
+Words arguments_of(const CLI::App& app) {
+  if (app.get_name() == "help") return verb_names();
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_positional()) return choices_of(*option);
+  return {};
+}
+
+// Calls f(name, help line, its grammar) for every name that a verb has.
 template <class F>
 void for_each_verb(const CLI::App& app, F&& f) {
   for (const Verb& verb : verbs()) {
-    const auto flags = flags_of(*app.get_subcommand(verb.name));
-    f(verb.name, verb, flags);
-    if (verb.alias != nullptr) f(verb.alias, verb, flags);
+    const CLI::App& sub = *app.get_subcommand(verb.name);
+    f(verb.name, verb.summary, sub);
+    if (verb.alias != nullptr) f(verb.alias, verb.summary, sub);
   }
 }
 
-void print_bash(const CLI::App& app, Printer& out) {
-  std::string names;
-  for_each_verb(app, [&](const char* name, const Verb&, const auto&) { (names += name) += ' '; });
-  out.line("# bash completion of kvtool; load it with: source <(kvtool completion bash)");
-  out.line("_kvtool() {{");
-  out.line("  local word=${{COMP_WORDS[COMP_CWORD]}} flags=");
-  out.line("  if [ \"$COMP_CWORD\" -eq 1 ]; then");
-  out.line("    COMPREPLY=($(compgen -W \"{}--help --version\" -- \"$word\"))", names);
-  out.line("    return");
-  out.line("  fi");
+// Options of any verb that have a list of values.
+std::map<std::string, Words> values_of_options(const CLI::App& app) {
+  std::map<std::string, Words> values;
+  for_each_verb(app, [&](const char*, const char*, const CLI::App& sub) {
+    for (const CLI::Option* option : sub.get_options())
+      for (const std::string& name : option->get_lnames())
+        if (Words choices = choices_of(*option); !choices.empty()) values["--" + name] = choices;
+  });
+  return values;
+}
+
+void print_bash_tables(const CLI::App& app, Printer& out) {
+  out.line("  case ${{COMP_WORDS[COMP_CWORD-1]}} in");
+  for (const auto& [option, values] : values_of_options(app))
+    out.line("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;", option,
+             fmt::join(values, " "));
+  out.line("  esac");
   out.line("  case ${{COMP_WORDS[1]}} in");
-  for_each_verb(app, [&](const char* name, const Verb&, const auto& flags) {
-    out.line("    {}) flags=\"{}\" ;;", name, fmt::join(flags, " "));
+  for_each_verb(app, [&](const char* name, const char*, const CLI::App& sub) {
+    out.line("    {}) flags=\"{}\" words=\"{}\" ;;", name, fmt::join(flags_of(sub), " "),
+             fmt::join(arguments_of(sub), " "));
   });
   out.line("  esac");
-  out.line("  case $word in");
-  out.line("    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) ;;");
-  out.line("    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;");
-  out.line("  esac");
+}
+
+void print_bash(const CLI::App& app, Printer& out) {
+  out.line("# bash completion of kvtool; load it with: source <(kvtool completion bash)");
+  out.line("_kvtool() {{");
+  out.line("  local word=${{COMP_WORDS[COMP_CWORD]}} flags= words=");
+  out.line("  if [ \"$COMP_CWORD\" -eq 1 ]; then");
+  out.line("    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$word\"))",
+           fmt::join(verb_names(), " "));
+  out.line("    return");
+  out.line("  fi");
+  print_bash_tables(app, out);
+  out.line("  if [[ $word == -* ]]; then");
+  out.line("    COMPREPLY=($(compgen -W \"$flags\" -- \"$word\"))");
+  out.line("  elif [ -n \"$words\" ]; then");
+  out.line("    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))");
+  out.line("  else");
+  out.line("    mapfile -t COMPREPLY < <(compgen -f -- \"$word\")");
+  out.line("    compopt -o filenames 2>/dev/null");
+  out.line("  fi");
   out.line("}}");
-  out.line("complete -o filenames -F _kvtool kvtool");
+  out.line("complete -F _kvtool kvtool");
+}
+
+void print_zsh_tables(const CLI::App& app, Printer& out) {
+  out.line("  case $words[CURRENT-1] in");
+  for (const auto& [option, values] : values_of_options(app))
+    out.line("    {}) compadd -- {}; return ;;", option, fmt::join(values, " "));
+  out.line("  esac");
+  out.line("  case $words[2] in");
+  for_each_verb(app, [&](const char* name, const char*, const CLI::App& sub) {
+    const Words arguments = arguments_of(sub);
+    out.line("    {}) if [[ $words[CURRENT] == -* ]]; then compadd -- {}; else {}; fi ;;", name,
+             fmt::join(flags_of(sub), " "),
+             arguments.empty() ? "_files"
+                               : fmt::format("compadd -- {}", fmt::join(arguments, " ")));
+  });
+  out.line("  esac");
 }
 
 void print_zsh(const CLI::App& app, Printer& out) {
   out.line("#compdef kvtool");
+  out.line("# zsh completion of kvtool; load it with: source <(kvtool completion zsh)");
   out.line("_kvtool() {{");
   out.line("  local -a verbs=(");
-  for_each_verb(app, [&](const char* name, const Verb& verb, const auto&) {
-    out.line("    '{}:{}'", name, verb.summary);
+  for_each_verb(app, [&](const char* name, const char* summary, const CLI::App&) {
+    out.line("    '{}:{}'", name, summary);
   });
   out.line("  )");
   out.line("  if (( CURRENT == 2 )); then _describe verb verbs; return; fi");
-  out.line("  case $words[2] in");
-  for_each_verb(app, [&](const char* name, const Verb&, const auto& flags) {
-    out.line("    {}) [[ $words[CURRENT] == -* ]] && compadd -- {} || _files ;;", name,
-             fmt::join(flags, " "));
-  });
-  out.line("  esac");
+  print_zsh_tables(app, out);
   out.line("}}");
-  out.line("compdef _kvtool kvtool");
+  out.line("# Found in $fpath, this file is the function itself; sourced, it only defines it.");
+  out.line(
+      "if [[ $funcstack[1] == _kvtool ]]; then _kvtool \"$@\"; else compdef _kvtool kvtool; fi");
+}
+
+std::string fish_option(const char* verb, const CLI::Option& option) {
+  std::string line = fmt::format("complete -c kvtool -n '__fish_seen_subcommand_from {}'", verb);
+  for (const std::string& name : option.get_snames()) line += " -s " + name;
+  for (const std::string& name : option.get_lnames()) line += " -l " + name;
+  const Words values = choices_of(option);
+  if (!values.empty()) line += fmt::format(" -x -a '{}'", fmt::join(values, " "));
+  if (values.empty() && option.get_items_expected_max() > 0) line += " -r";
+  return line + fmt::format(" -d '{}'", option.get_description());
 }
 
 void print_fish(const CLI::App& app, Printer& out) {
-  out.line("# fish completion of kvtool");
-  for_each_verb(app, [&](const char* name, const Verb& verb, const auto& flags) {
-    out.line("complete -c kvtool -n __fish_use_subcommand -a {} -d '{}'", name, verb.summary);
-    for (const std::string& flag : flags)
-      if (flag.rfind("--", 0) == 0)
-        out.line("complete -c kvtool -n '__fish_seen_subcommand_from {}' -l {}", name,
-                 flag.substr(2));
+  out.line("# fish completion of kvtool; load it with: kvtool completion fish | source");
+  for_each_verb(app, [&](const char* name, const char* summary, const CLI::App& sub) {
+    out.line("complete -c kvtool -f -n __fish_use_subcommand -a {} -d '{}'", name, summary);
+    for (const CLI::Option* option : sub.get_options())
+      if (!option->get_positional()) out.line("{}", fish_option(name, *option));
+    if (const Words words = arguments_of(sub); !words.empty())
+      out.line("complete -c kvtool -f -n '__fish_seen_subcommand_from {}' -a '{}'", name,
+               fmt::join(words, " "));
   });
 }
 
