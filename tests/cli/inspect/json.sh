@@ -1,0 +1,3 @@
+# Everything that the text tells, for programs.
+. "$TESTDATA/../tests/cli/words"
+kvtool inspect --json "$chat"

@@ -1,0 +1,3 @@
+# A window cache, and the checkpoint that lets a server go back.
+. "$TESTDATA/../tests/cli/words"
+kvtool inspect "$chat"
