@@ -6,32 +6,15 @@
 //
 // Exit status 77 (skipped) when the server cannot be had.
 import assert from "node:assert/strict";
-import {spawnSync} from "node:child_process";
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
-import {after, test} from "node:test";
-import {fileURLToPath} from "node:url";
+import {test} from "node:test";
 import {exchangeKeysAndValues} from "../loader/damage.mjs";
 import {rangesOf, rewrite, runKvtool, writeChanged} from "../loader/kvtool.mjs";
-import {LlamaServer} from "./llama-server.mjs";
-
-const SKIPPED = 77;
-const MODELS = fileURLToPath(new URL("../../testdata/models/", import.meta.url));
-const GET_SERVER = fileURLToPath(new URL("get-llama-server", import.meta.url));
+import {logProbabilityDifference, restoreAndContinue, saveOneTurn, work} from "./turns.mjs";
 
 // Reordered cells are added up in another order, see TOLERANCE in ../loader/compare.mjs. Seen here: up to 0.017.
 const LOG_PROBABILITY_TOLERANCE = 0.05;
-
-// The second prompt begins with the first, but not with what the model answered: the server has to go back in its cache,
-// to the end of the first prompt, or to the nearest checkpoint where the memory cannot be cut.
-const FIRST_PROMPT = "the cat sat on the mat";
-const SECOND_PROMPT = FIRST_PROMPT + " and looked at the moon";
-
-// The models are random; a grammar keeps what they say printable.
-const COMPLETION = {
-    n_predict: 6, cache_prompt: true, temperature: 0, seed: 1, n_probs: 5, return_tokens: true, grammar: "root ::= [a-z ]{1,99}",
-};
 
 // Across the end of the first prompt, which is a few cells before the last of n: what the server forgets goes by labels.
 const ofCells = (n, where = "") => [`swap 1 ${n - 2}${where}`, `move 1 ${n - 3} 3${where}`, "defrag"];
@@ -45,65 +28,6 @@ const CASES = [
     {name: "lfm2, recurrent part and checkpoints", model: "lfm2.gguf", edits: ofCells, hasTail: true},
     {name: "jamba, recurrent part and checkpoints", model: "jamba.gguf", edits: ofCells, hasTail: true},
 ];
-
-function serverProgram(folder) {
-    const {status, stdout, stderr} = spawnSync(GET_SERVER, [folder], {encoding: "utf8"});
-    if (status === SKIPPED) console.log(`skipped: ${stdout.trim()}`);
-    else if (status !== 0) console.error(stderr.trim());
-    if (status !== 0) process.exit(status ?? 1);
-    return path.join(folder, "llama-server");
-}
-
-if (process.argv.length !== 3) {
-    console.error("usage: slot-rewrite-test.mjs DIR");
-    process.exit(2);
-}
-const program = serverProgram(process.argv[2]);
-const work = fs.mkdtempSync(path.join(os.tmpdir(), "kvtool-server-"));
-after(() => fs.rmSync(work, {recursive: true}));
-
-/** Runs `talk` with a server of its own, started for this case. */
-async function withServer({model, args = []}, talk) {
-    const server = await LlamaServer.start(program, work, ["-m", path.join(MODELS, model), "-np", 1, ...args]);
-    try {
-        return await talk(server);
-    } finally {
-        await server.stop();
-    }
-}
-
-const complete = (server, {slot = 0}, prompt) => server.post("/completion", {...COMPLETION, prompt, id_slot: slot});
-
-const onSlot = (server, {slot = 0}, action, filename) => server.post(`/slots/${slot}?action=${action}`, {filename});
-
-/** One turn in a new server, saved; gives the file's name in the work folder. */
-async function saveOneTurn(one) {
-    const filename = `${CASES.indexOf(one)}.ggsq`;
-    const {n_saved} = await withServer(one, async (server) => {
-        await complete(server, one, FIRST_PROMPT);
-        return onSlot(server, one, "save", filename);
-    });
-    assert.ok(n_saved > 0, "the server saved an empty slot");
-    return filename;
-}
-
-/** What a new server makes of the second prompt after it has restored a file. */
-function restoreAndContinue(one, filename) {
-    return withServer(one, async (server) => {
-        const {n_restored} = await onSlot(server, one, "restore", filename);
-        const {content, tokens, timings, completion_probabilities} = await complete(server, one, SECOND_PROMPT);
-        return {restored: n_restored, text: content, tokens, fromCache: timings.cache_n, probabilities: completion_probabilities};
-    });
-}
-
-// Near the end of a list of the most probable tokens a tie may let another one in, so only shared ids are compared.
-function logProbabilityDifference(one, other) {
-    const differences = one.probabilities.flatMap(({top_logprobs}, i) => {
-        const others = new Map(other.probabilities[i].top_logprobs.map(({id, logprob}) => [id, logprob]));
-        return top_logprobs.filter(({id}) => others.has(id)).map(({id, logprob}) => Math.abs(logprob - others.get(id)));
-    });
-    return Math.max(...differences);
-}
 
 function assertSame(original, rewritten) {
     for (const key of ["restored", "fromCache", "text", "tokens"]) assert.deepEqual(rewritten[key], original[key], key);
@@ -163,7 +87,8 @@ async function assertVersionKnown(filename) {
 
 for (const one of CASES) {
     test(one.name, async (t) => {
-        const filename = await saveOneTurn(one);
+        const filename = `${CASES.indexOf(one)}.ggsq`;
+        assert.ok(await saveOneTurn(one, filename) > 0, "the server saved an empty slot");
         await assertVersionKnown(filename);
         const original = await restoreAndContinue(one, filename);
         assert.ok(original.fromCache > 0, "the saved file itself is of no use to the server");
