@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <utility>
 
 #include "kvtool/error.h"
 #include "kvtool/write.h"
@@ -107,6 +109,46 @@ void DescriptorWriter::write_at(int fd, std::uint64_t offset, std::span<const st
 
 void DescriptorWriter::copy(int fd, const Source& source, std::span<const Extent> ranges) {
   if (source.descriptor() < 0) return copy_by_reading(fd, source, ranges);
+  if (holes_.any_in(source)) return copy_sparse(fd, source, ranges);
+  copy_dense(fd, source, ranges);
+}
+
+// Holes are not read; data between them goes on as lists that are as long as can be.
+void DescriptorWriter::copy_sparse(int fd, const Source& source, std::span<const Extent> ranges) {
+  std::vector<Extent> data;
+  std::uint64_t zeros = 0;
+  for (Extent range : ranges)
+    while (range.size > 0) {
+      const Holes::Stretch stretch = holes_.at(source, range.offset);
+      const Extent piece{range.offset, std::min(range.size, stretch.end - range.offset)};
+      if (stretch.hole) {
+        copy_dense(fd, source, std::exchange(data, {}));
+        zeros += piece.size;
+      } else {
+        write_zeros(fd, std::exchange(zeros, 0));
+        data.push_back(piece);
+      }
+      range = {piece.end(), range.size - piece.size};
+    }
+  copy_dense(fd, source, data);
+  write_zeros(fd, zeros);
+}
+
+// A hole ends with a written zero, so that it counts at the end of the file, too.
+void DescriptorWriter::write_zeros(int fd, std::uint64_t size) {
+  static constexpr std::array<std::byte, 64U << 10U> zeros{};
+  if (policy_ == HolePolicy::keep && size > zeros.size()) {
+    if (disk_.lseek(fd, static_cast<off_t>(size - 1), SEEK_CUR) < 0) fail();
+    size = 1;
+  }
+  while (size > 0) {
+    const auto piece = std::min<std::uint64_t>(size, zeros.size());
+    write(fd, std::span(zeros).first(static_cast<std::size_t>(piece)));
+    size -= piece;
+  }
+}
+
+void DescriptorWriter::copy_dense(int fd, const Source& source, std::span<const Extent> ranges) {
   while (!ranges.empty()) {
     const Window window = next_window(ranges);
     copy_window(fd, source, ranges.first(window.ranges), window);

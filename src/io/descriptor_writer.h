@@ -10,14 +10,23 @@
 #include <vector>
 
 #include "io/disk.h"
+#include "io/holes.h"
 #include "kvtool/dump.h"
 #include "kvtool/source.h"
 
 namespace kvtool {
 
+// What becomes of the holes of a source.
+enum class HolePolicy {
+  fill,  // zeros are written; for pipes, and for files that others append to
+  keep,  // the output gets a hole of its own
+};
+
 class DescriptorWriter {
  public:
-  DescriptorWriter(Disk& disk, std::string name) : disk_(disk), name_(std::move(name)) {}
+  // `name` is for messages.
+  DescriptorWriter(Disk& disk, std::string name, HolePolicy policy = HolePolicy::fill)
+      : disk_(disk), name_(std::move(name)), policy_(policy), holes_(disk) {}
 
   // Throws Error(io).
   void write(int fd, std::span<const std::byte> bytes);
@@ -35,6 +44,9 @@ class DescriptorWriter {
     std::uint64_t bytes = 0;  // in the ranges
   };
 
+  void copy_sparse(int fd, const Source& source, std::span<const Extent> ranges);
+  void copy_dense(int fd, const Source& source, std::span<const Extent> ranges);
+  void write_zeros(int fd, std::uint64_t size);
   static Window next_window(std::span<const Extent> ranges);
   void copy_window(int fd, const Source& source, std::span<const Extent> ranges,
                    const Window& window);
@@ -48,6 +60,8 @@ class DescriptorWriter {
 
   Disk& disk_;
   std::string name_;
+  HolePolicy policy_;
+  Holes holes_;
 };
 
 }  // namespace kvtool

@@ -28,6 +28,10 @@ class StandardOutput final : public Output {
  public:
   explicit StandardOutput(Disk& disk) : writer_(disk, "<stdout>") {}
   void write(std::span<const std::byte> bytes) override { writer_.write(STDOUT_FILENO, bytes); }
+  void copy(const Source& source, std::uint64_t offset, std::uint64_t size) override {
+    const Extent range{offset, size};
+    copy_ranges(source, std::span(&range, 1));
+  }
   void copy_ranges(const Source& source, std::span<const Extent> ranges) override {
     writer_.copy(STDOUT_FILENO, source, ranges);
   }
@@ -41,7 +45,7 @@ class StandardOutput final : public Output {
 
 OutputFile::OutputFile(Disk& disk, std::string path, const OutputOptions& options)
     : disk_(disk), path_(std::move(path)), folder_(folder_of(path_)), options_(options),
-      writer_(disk, path_) {
+      writer_(disk, path_, HolePolicy::keep) {
   if (!options_.overwrite && exists(path_))
     throw Error(ErrorKind::refused, "exists already; --force replaces it").in_file(path_);
   if (std::filesystem::is_directory(path_))

@@ -99,8 +99,8 @@ Tensor transposed(ElementType type, std::uint32_t elements) {
 Memory attention_memory(const Shape& shape, const Dialect& dialect, Position first_position) {
   Layer layer;
   layer.k = in_rows(shape.k_type, shape.width);
-  layer.v = shape.v_transposed ? transposed(shape.v_type, shape.width)
-                               : in_rows(shape.v_type, shape.width);
+  const std::uint32_t v_width = shape.v_width == 0 ? shape.width : shape.v_width;
+  layer.v = shape.v_transposed ? transposed(shape.v_type, v_width) : in_rows(shape.v_type, v_width);
   Memory memory;
   for (std::uint32_t s = 0; s < shape.streams; ++s) {
     Stream stream;

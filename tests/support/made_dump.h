@@ -38,6 +38,7 @@ struct Shape {
   ElementType k_type = ElementType::f16;
   ElementType v_type = ElementType::f16;
   std::uint32_t width = 64;        // elements of a K row and of a V row, whole blocks
+  std::uint32_t v_width = 0;       // elements of a V row where they differ
   bool v_transposed = false;
 
   std::uint32_t window = 0;        // second cache with this many of the last positions; 0: none
