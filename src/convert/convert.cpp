@@ -16,6 +16,17 @@ namespace {
 
 using namespace convert_steps;
 
+const Stream* first_with_cells(const Memory& memory) {
+  for (const Stream& stream : memory.streams)
+    if (!stream.cells.empty()) return &stream;
+  return nullptr;
+}
+
+std::string type_of(const Tensor& tensor) {
+  if (tensor.orientation == Orientation::absent) return "none";
+  return std::string(info(tensor.type).name);
+}
+
 // Everything that the steps of one conversion share.
 class Converter {
  public:
@@ -33,6 +44,8 @@ class Converter {
     change_tail();
     change_tokens(*source_, output(), target_, options_, result_);
     change_prelude(*source_, output(), dialect_, target_, options_, result_);
+    for (std::size_t m = 0; m < output().state.memories.size(); ++m)
+      note_memory(source_->state.memories[m], output().state.memories[m]);
     note_layout();
     output().dialect = dialect_;
     return std::move(result_);
@@ -69,8 +82,7 @@ class Converter {
   void change_state(State& state, const State& before, const Dialect& from) {
     if (was_one() || will_be_one()) name_sequence(state, dialect_, id_);
     change_streams(state);
-    if (target_.model && match_mla(state, *target_.model))
-      note_change("left out V of caches that the target keeps without it");
+    if (target_.model) match_mla(state, *target_.model);
     set_tensors(state, wishes());
     if (!dialect_.streams) need_layers(state);
     set_rotation(state, before, *source_, target_, options_);
@@ -146,6 +158,23 @@ class Converter {
     };
     for (Checkpoint& checkpoint : tail.checkpoints) change(checkpoint.draft);
     change(tail.draft);
+  }
+
+  // What became of an attention cache: streams, types, orientation, rotation.
+  void note_memory(const Memory& before, const Memory& after) {
+    if (after.kind != MemoryKind::attention) return;
+    auto note = [&](const char* what, const std::string& from, const std::string& to) {
+      if (from != to) note_change(fmt::format("{} memory: {} {} -> {}", after.role, what, from, to));
+    };
+    note("streams", std::to_string(before.streams.size()), std::to_string(after.streams.size()));
+    const Stream* x = first_with_cells(before);
+    const Stream* y = first_with_cells(after);
+    if (x == nullptr || y == nullptr || x->layers.empty()) return;
+    note("K", type_of(x->layers[0].k), type_of(y->layers[0].k));
+    note("V", type_of(x->layers[0].v), type_of(y->layers[0].v));
+    note("V in", v_layout_of(before), v_layout_of(after));
+    note("rotation of K", std::to_string(x->rot_k), std::to_string(y->rot_k));
+    note("rotation of V", std::to_string(x->rot_v), std::to_string(y->rot_v));
   }
 
   void note_layout() {

@@ -40,9 +40,9 @@ void name_sequence(State& state, const Dialect& dialect, SequenceId id);
 // to the stream of `id`. Throws Error(refused) if an id has no stream.
 void set_streams(State& state, std::uint32_t n, bool one_sequence, SequenceId id);
 
-// Leaves out V where the target's model stores none. True if there was such a layer. Throws
-// Error(refused) where the target wants V and there is none.
-bool match_mla(State& state, const ModelShape& model);
+// Leaves out V where the target's model stores none. Throws Error(refused) where the target wants V
+// and there is none.
+void match_mla(State& state, const ModelShape& model);
 
 // Types and V orientation that attention tensors shall have; empty: as they are.
 struct TensorWishes {

@@ -53,22 +53,16 @@ void set_layer(Layer& layer, const TensorWishes& wishes) {
 
 }  // namespace
 
-bool match_mla(State& state, const ModelShape& model) {
+void match_mla(State& state, const ModelShape& model) {
   std::size_t cache = 0;
-  bool changed = false;
   for (Memory& memory : state.memories) {
     if (memory.kind != MemoryKind::attention || cache >= model.caches.size()) continue;
     const std::vector<LayerShape>& wanted = model.caches[cache++].layers;
     for (Stream& stream : memory.streams) {
       if (stream.layers.size() != wanted.size()) continue;
-      for (std::size_t l = 0; l < wanted.size(); ++l) {
-        const Orientation before = stream.layers[l].v.orientation;
-        match_v(stream.layers[l], wanted[l]);
-        changed = changed || before != stream.layers[l].v.orientation;
-      }
+      for (std::size_t l = 0; l < wanted.size(); ++l) match_v(stream.layers[l], wanted[l]);
     }
   }
-  return changed;
 }
 
 void set_tensors(State& state, const TensorWishes& wishes) {
