@@ -47,11 +47,11 @@ struct Restore {
   Outcome outcome = Outcome::loads;
   Aftermath next = Aftermath::nothing;
   bool certain = true;  // false: the loader goes on with left-over memory in a way nobody measured
-  std::vector<Reason> reasons;     // empty if it loads; the first is what the log will show
-  std::vector<Finding> warnings;   // what no loader notices, and what is lost without harm
+  std::vector<Reason> reasons;         // empty if it loads; the first is what the log will show
+  std::vector<Finding> warnings;       // what no loader notices, and what is lost without harm
   std::vector<std::string> unchecked;  // what could not be compared, and the option that lets it
-  std::uint64_t tokens = 0;        // ids that it reports as restored
-  std::uint64_t reused = 0;        // of a prompt, those that are not computed again
+  std::uint64_t tokens = 0;            // ids that it reports as restored
+  std::uint64_t reused = 0;            // of a prompt, those that are not computed again
 };
 
 struct RestoreOptions {

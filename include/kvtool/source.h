@@ -25,6 +25,9 @@ class Source {
   // Fills `out` with the bytes from `offset` on. Throws Error(io) if the file ends before, was
   // changed meanwhile, or cannot be read.
   virtual void read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  // Throws Error(io) if the content is known to have changed since it was opened: for a reader
+  // that has put together facts from several places.
+  virtual void require_unchanged() const {}
   // A file descriptor that holds exactly the content, for copies inside the kernel; -1 if none.
   [[nodiscard]] virtual int descriptor() const { return -1; }
   // Permission bits a rewritten copy should get (0600 for what has none of its own).

@@ -25,10 +25,10 @@ enum class MlaRows {
 
 // A stretch of time in which llama.cpp wrote and read one layout, and behaved in one way.
 struct Era {
-  std::string name;     // "11/4", "9/2-streams": for messages, and accepted as a --loader
-  std::string summary;  // what marks it, in a few words
-  std::string from;     // first day known to be of it, YYYY-MM-DD
-  std::string until;    // last day known to be of it
+  std::string name;               // "11/4", "9/2-streams": for messages, and accepted as a --loader
+  std::string summary;            // what marks it, in a few words
+  std::string from;               // first day known to be of it, YYYY-MM-DD
+  std::string until;              // last day known to be of it
   std::uint32_t first_build = 0;  // first build known to be of this era; 0: none known
   std::uint32_t last_build = 0;   // last build known to be of it; 0: none known
   std::uint32_t session_version = 0;
@@ -88,7 +88,7 @@ struct CacheShape {
   std::vector<LayerShape> layers;  // in file order
   std::uint32_t head_k = 0;        // elements of one head of K; 0: not known
   std::uint32_t head_v = 0;
-  std::uint32_t window = 0;        // n_swa in positions; 0: not a window, or not known
+  std::uint32_t window = 0;  // n_swa in positions; 0: not a window, or not known
 };
 
 // The recurrent memory of the target's context.

@@ -53,7 +53,8 @@ void add_findings(const Forecast& forecast, std::vector<Finding>& known) {
 void print_text(const Forecast& forecast, Printer& out) {
   std::string kind = name_of(forecast.restore.outcome);
   for (const Reason& reason : forecast.restore.reasons) {
-    out.line("{}: {} [{}]", std::exchange(kind, "refused"), placed(reason.where, reason.message), reason.code);
+    out.line("{}: {} [{}]", std::exchange(kind, "refused"), placed(reason.where, reason.message),
+             reason.code);
     if (!reason.log.empty()) out.line("  the loader says: {}", reason.log);
   }
   for (const std::string& what : forecast.restore.unchecked) out.line("not compared: {}", what);

@@ -34,7 +34,8 @@ void take_version(const std::string& to, Target& target) {
   const std::string magic = to.substr(0, to.find(':'));
   if (magic != "ggsn" && magic != "ggsq")
     throw Error(ErrorKind::usage, fmt::format("--to {}: not ggsn, ggsq, ggsn:VERSION or "
-                                              "ggsq:VERSION", to));
+                                              "ggsq:VERSION",
+                                              to));
   target.container = magic == "ggsn" ? Container::session : Container::slot;
   if (magic.size() == to.size()) return;
   std::uint32_t version = 0;
@@ -43,14 +44,14 @@ void take_version(const std::string& to, Target& target) {
   if (error != std::errc{} || stop != end)
     throw Error(ErrorKind::usage, fmt::format("--to {}: the version is not a number", to));
   // A loader says more than a version can, so it decides where the version leaves a choice.
-  const std::uint32_t of_loader =
-      !target.era ? 0
-      : target.container == Container::session ? target.era->session_version
-                                               : target.era->slot_version;
+  const std::uint32_t of_loader = !target.era ? 0
+                                  : target.container == Container::session
+                                      ? target.era->session_version
+                                      : target.era->slot_version;
   if (of_loader == version) return;
   if (target.era && of_loader != 0)
-    throw Error(ErrorKind::usage, fmt::format("--to {}: {} has {}:{}", to, target.era->name, magic,
-                                              of_loader));
+    throw Error(ErrorKind::usage,
+                fmt::format("--to {}: {} has {}:{}", to, target.era->name, magic, of_loader));
   target.era = era_of_version(*target.container, version);
 }
 
@@ -87,20 +88,24 @@ void add_target(CLI::App& verb, TargetOptions& options) {
     return verb.add_option(name, value, what)->type_name(type)->group(group);
   };
   text("--to", options.to, "kind and version of file, e.g. ggsq:4", "KIND[:VERSION]");
-  text("--loader,--for", options.loader, "llama.cpp by release, build, date or era: 0.7.0, b10256, 2026-05",
-       "WHICH");
+  text("--loader,--for", options.loader,
+       "llama.cpp by release, build, date or era: 0.7.0, b10256, 2026-05", "WHICH");
   text("--like", options.like, "everything as in this dump, which the target saved itself", "REF");
   text("-m,--model", options.model, "shapes from this model file", "GGUF");
   verb.add_option("-c,--ctx-size", options.ctx_size, "size of its context in tokens")
-      ->type_name("N")->group(group);
-  verb.add_option("--parallel", options.parallel, "its number of sequences (-np)")
-      ->type_name("N")->group(group);
-  // Not one flag with a negation: that would set the value even when neither is given.
-  verb.add_flag_callback("--kv-unified", [&options] { options.unified = true; },
-                         "one cache for all its sequences (-kvu)")
+      ->type_name("N")
       ->group(group);
-  verb.add_flag_callback("--no-kv-unified", [&options] { options.unified = false; },
-                         "one stream for each of its sequences (-no-kvu)")
+  verb.add_option("--parallel", options.parallel, "its number of sequences (-np)")
+      ->type_name("N")
+      ->group(group);
+  // Not one flag with a negation: that would set the value even when neither is given.
+  verb.add_flag_callback(
+          "--kv-unified", [&options] { options.unified = true; },
+          "one cache for all its sequences (-kvu)")
+      ->group(group);
+  verb.add_flag_callback(
+          "--no-kv-unified", [&options] { options.unified = false; },
+          "one stream for each of its sequences (-no-kvu)")
       ->group(group);
   text("--cache-type-k", options.type_k, "element type of K (-ctk)", "TYPE")
       ->check(CLI::IsMember(type_names()));
@@ -130,8 +135,8 @@ Target resolve(const TargetOptions& options) {
 
 std::vector<std::string> spell_out(std::vector<std::string> arguments) {
   static constexpr std::pair<const char*, const char*> names[] = {
-      {"-np", "--parallel"},       {"-ctk", "--cache-type-k"}, {"-ctv", "--cache-type-v"},
-      {"-fa", "--flash-attn"},     {"-kvu", "--kv-unified"},   {"-no-kvu", "--no-kv-unified"}};
+      {"-np", "--parallel"},   {"-ctk", "--cache-type-k"}, {"-ctv", "--cache-type-v"},
+      {"-fa", "--flash-attn"}, {"-kvu", "--kv-unified"},   {"-no-kvu", "--no-kv-unified"}};
   for (std::string& argument : arguments)
     for (const auto& [brief, full] : names)
       if (argument == brief) argument = full;

@@ -14,6 +14,7 @@ const std::vector<Verb>& verbs() {
       {"defrag", "compact", "order the cells by sequence and drop unused ones", add_defrag},
       {"convert", nullptr, "re-emit for another loader: version, types, V layout, streams",
        add_convert},
+      {"prefix", nullptr, "find what dumps begin with in common", add_prefix},
       {"diff", nullptr, "compare two dumps by sequence and position", add_diff},
       {"stats", nullptr, "figures of the values, layer by layer", add_stats},
       {"completion", nullptr, "print a completion script for a shell", add_completion},

@@ -37,6 +37,7 @@ Action add_swap(CLI::App& verb);
 Action add_move(CLI::App& verb);
 Action add_defrag(CLI::App& verb);
 Action add_convert(CLI::App& verb);
+Action add_prefix(CLI::App& verb);
 Action add_diff(CLI::App& verb);
 Action add_stats(CLI::App& verb);
 Action add_completion(CLI::App& verb);

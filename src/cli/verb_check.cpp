@@ -82,8 +82,8 @@ void print_text(const Report& report, Printer& out) {
   for (const Finding& f : report.findings)
     out.line("{}: {}{}{} [{}]", name_of(f.severity), f.where, f.where.empty() ? "" : ": ",
              f.message, f.code);
-  const char* state = report.dump ? verdict(report.counts, report.passed || report.forecast)
-                                  : "no layout fits";
+  const char* state =
+      report.dump ? verdict(report.counts, report.passed || report.forecast) : "no layout fits";
   out.line("{}: {}, {}, {}", report.file, state, counted(report.counts.errors, "error"),
            counted(report.counts.warnings, "warning"));
   if (report.forecast) out.line("{}: {}", report.file, verdict(*report.forecast));

@@ -86,8 +86,9 @@ void print_text(const std::vector<TensorStats>& list, Printer& out) {
     const std::string name = fmt::format("memory {}{} layer {} {}", s.memory,
                                          s.stream == 0 ? "" : fmt::format(" stream {}", s.stream),
                                          s.layer, s.is_v ? "V" : "K");
-    out.line("{:<26}{:>10.4g}{:>10.4g}{:>10.2g}{:>10.4g}  {}", name, s.min, s.max, s.mean, s.rms,
-             remarks(s));
+    const std::string text = remarks(s);
+    out.line("{:<26}{:>10.4g}{:>10.4g}{:>10.2g}{:>10.4g}{}{}", name, s.min, s.max, s.mean, s.rms,
+             text.empty() ? "" : "  ", text);
   }
 }
 

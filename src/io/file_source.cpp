@@ -30,6 +30,15 @@ void FileSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   count_read(out.size());
 }
 
+void FileSource::require_unchanged() const {
+  struct stat now {};
+  if (disk_.fstat(fd_, &now) != 0) throw Error(ErrorKind::io, system_message()).in_file(name_);
+  const bool same = now.st_size == status_.st_size &&
+                    now.st_mtim.tv_sec == status_.st_mtim.tv_sec &&
+                    now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec;
+  if (!same) throw Error(ErrorKind::io, "the file changed while it was read").in_file(name_);
+}
+
 void FileSource::fail_read(std::uint64_t offset, bool by_system) const {
   const std::string why = by_system ? system_message() : "the file was cut while it was read";
   throw Error(ErrorKind::io, Place{offset, {}}, why).in_file(name_);

@@ -21,6 +21,7 @@ class FileSource final : public Source {
   const std::string& name() const override { return name_; }
   std::uint64_t size() const override { return static_cast<std::uint64_t>(status_.st_size); }
   void read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  void require_unchanged() const override;
   int descriptor() const override { return fd_; }
   unsigned mode() const override { return status_.st_mode & 0777U; }
 

@@ -34,8 +34,9 @@ class Comparison {
     const std::uint32_t mine = session() ? era().session_version : era().slot_version;
     const char* magic = session() ? "ggsn" : "ggsq";
     if (dump_.dialect.version != mine)
-      add("version", fmt::format("it is {} {}, the loader reads {} {} only", magic,
-                                 dump_.dialect.version, magic, mine),
+      add("version",
+          fmt::format("it is {} {}, the loader reads {} {} only", magic, dump_.dialect.version,
+                      magic, mine),
           fmt::format("unknown (magic, version) for {}: {:08x}, {:08x}",
                       session() ? "session file" : "sequence state file",
                       session() ? 0x6767736e : 0x67677371, dump_.dialect.version));
@@ -45,8 +46,8 @@ class Comparison {
           fmt::format("wrong model arch: '{}' instead of '{}'", *dump_.arch, arch));
     const auto most = tokens_per_slot(target_);
     if (!era().payload && most && dump_.tokens.words.size() > *most)
-      add("context", fmt::format("it has {} tokens, the context takes {}",
-                                 dump_.tokens.words.size(), *most),
+      add("context",
+          fmt::format("it has {} tokens, the context takes {}", dump_.tokens.words.size(), *most),
           fmt::format("token count ... exceeded capacity! {} > {}", dump_.tokens.words.size(),
                       *most));
   }
@@ -56,37 +57,42 @@ class Comparison {
     const Dialect& d = dump_.dialect;
     const format::VisibleChoices visible = format::visible_choices(dump_.state);
     if (session() && d.outputs != era().outputs)
-      add("outputs", d.outputs ? "it holds outputs, which the loader takes for cells"
-                               : "it holds no outputs, which the loader expects",
+      add("outputs",
+          d.outputs ? "it holds outputs, which the loader takes for cells"
+                    : "it holds no outputs, which the loader expects",
           "");
     if (visible.caches && d.streams != era().streams)
-      add("streams", d.streams ? "its caches begin with a stream count, which the loader takes for "
-                                 "the number of cells"
-                               : "its caches have no stream count, which the loader expects",
+      add("streams",
+          d.streams ? "its caches begin with a stream count, which the loader takes for "
+                      "the number of cells"
+                    : "its caches have no stream count, which the loader expects",
           "");
     if (!visible.cells) return;
     if (!session() && d.sequence_ids != era().sequence_ids)
-      add("n_seq", d.sequence_ids ? "its cells name their sequence, which the loader refuses"
-                                  : "its cells name no sequence, which the loader expects",
+      add("n_seq",
+          d.sequence_ids ? "its cells name their sequence, which the loader refuses"
+                         : "its cells name no sequence, which the loader expects",
           "invalid seq_id-agnostic kv cell");
     if (d.rotation != era().rotation_words)
-      add("rotation_words", d.rotation ? "it has rotation words, which the loader does not know"
-                                       : "it has no rotation words, which the loader expects",
+      add("rotation_words",
+          d.rotation ? "it has rotation words, which the loader does not know"
+                     : "it has no rotation words, which the loader expects",
           "");
     extension();
   }
 
   void extension() {
-    const CellExtension mine = target_.model->needs_extension.value_or(
-                                   dump_.dialect.extension != CellExtension::none)
-                                   ? era().extension
-                                   : CellExtension::none;
+    const CellExtension mine =
+        target_.model->needs_extension.value_or(dump_.dialect.extension != CellExtension::none)
+            ? era().extension
+            : CellExtension::none;
     if (dump_.dialect.extension == mine) return;
     const auto bytes = [](CellExtension e) {
       return e == CellExtension::none ? 0 : e == CellExtension::xy ? 8 : 12;
     };
-    add("extension", fmt::format("its cells carry {} more bytes (x, y, token), the loader reads {}",
-                                 bytes(dump_.dialect.extension), bytes(mine)),
+    add("extension",
+        fmt::format("its cells carry {} more bytes (x, y, token), the loader reads {}",
+                    bytes(dump_.dialect.extension), bytes(mine)),
         "invalid seq_id-agnostic kv cell");
   }
 
@@ -95,8 +101,9 @@ class Comparison {
     const ModelShape& mine = *target_.model;
     if (seen.caches.size() != mine.caches.size() ||
         seen.recurrent.has_value() != mine.recurrent.has_value()) {
-      add("memories", fmt::format("its memories are \"{}\", the target's \"{}\"", seen.arrangement,
-                                  mine.arrangement),
+      add("memories",
+          fmt::format("its memories are \"{}\", the target's \"{}\"", seen.arrangement,
+                      mine.arrangement),
           "");
       return;
     }
@@ -116,8 +123,8 @@ class Comparison {
   void attention(const Memory& memory, const CacheShape& mine, std::size_t number) {
     const auto streams = target_.streams();
     if (dump_.dialect.streams && era().streams && streams && memory.streams.size() != *streams)
-      add("n_stream", fmt::format("it has {} streams, the target has {}", memory.streams.size(),
-                                  *streams),
+      add("n_stream",
+          fmt::format("it has {} streams, the target has {}", memory.streams.size(), *streams),
           "n_stream mismatch");
     std::set<std::string> seen;
     for (const Stream& stream : memory.streams)
@@ -133,13 +140,14 @@ class Comparison {
                         std::set<std::string>& seen) {
     const auto room = capacity(target_, mine);
     if (room && stream.cells.size() > *room)
-      once(seen, "cells", fmt::format("it has {} cells, the cache has room for {}",
-                                      stream.cells.size(), *room),
+      once(seen, "cells",
+           fmt::format("it has {} cells, the cache has room for {}", stream.cells.size(), *room),
            "not enough cells in kv cache");
     sequences(stream, seen);
     if (mine.known && stream.layers.size() != mine.layers.size())
-      once(seen, "n_layer", fmt::format("the cache has {} layers, the target's {}",
-                                        stream.layers.size(), mine.layers.size()),
+      once(seen, "n_layer",
+           fmt::format("the cache has {} layers, the target's {}", stream.layers.size(),
+                       mine.layers.size()),
            fmt::format("mismatched layer count ({} instead of {})", stream.layers.size(),
                        mine.layers.size()));
     const auto on = target_.flash_attention;
@@ -158,8 +166,9 @@ class Comparison {
     for (std::size_t c = 0; c < stream.cells.size(); ++c)
       for (const SequenceId id : stream.cells.sequences(c))
         if (static_cast<std::uint32_t>(id) >= *target_.parallel)
-          once(seen, "seq_id", fmt::format("a cell is of sequence {}, the target has {} sequences", id,
-                                           *target_.parallel),
+          once(seen, "seq_id",
+               fmt::format("a cell is of sequence {}, the target has {} sequences", id,
+                           *target_.parallel),
                fmt::format("invalid seq_id, {} is out of range", id));
   }
 
@@ -169,8 +178,9 @@ class Comparison {
     const auto differs = [&](const char* code, const char* what, const char* word,
                              std::uint32_t found, std::uint32_t wanted) {
       if (found != wanted)
-        once(seen, code, fmt::format("{} is rotated in blocks of {}, the target's in {} (0: not)",
-                                     what, found, wanted),
+        once(seen, code,
+             fmt::format("{} is rotated in blocks of {}, the target's in {} (0: not)", what, found,
+                         wanted),
              fmt::format("incompatible {} rotation ({} instead of {})", word, found, wanted));
     };
     differs("rot_k", "K", "key", stream.rot_k, mine->first);
@@ -181,8 +191,9 @@ class Comparison {
                std::set<std::string>& seen) {
     side(layer.k, mine.k_width, target_.type_k, "k", "K", "key", l, seen);
     if ((layer.v.orientation == Orientation::absent) != (mine.v_width == 0))
-      once(seen, "v_stored", mine.v_width == 0 ? "it stores V, the target's caches have none"
-                                               : "it stores no V, the target's caches have one",
+      once(seen, "v_stored",
+           mine.v_width == 0 ? "it stores V, the target's caches have none"
+                             : "it stores no V, the target's caches have one",
            "");
     else if (mine.v_width != 0)
       side(layer.v, mine.v_width, target_.type_v, "v", "V", "value", l, seen);
@@ -215,30 +226,34 @@ class Comparison {
                  const RecurrentStateShape& mine) {
     const std::size_t cells = memory.streams.front().cells.size();
     if (target_.parallel && cells > *target_.parallel)
-      add("cells", fmt::format("it has {} states, the target room for {}", cells, *target_.parallel),
+      add("cells",
+          fmt::format("it has {} states, the target room for {}", cells, *target_.parallel),
           "not enough cells in kv cache");
     if (seen.model_layers != mine.model_layers)
-      add("n_layer", fmt::format("it is of a model of {} layers, the target's has {}",
-                                 seen.model_layers, mine.model_layers),
+      add("n_layer",
+          fmt::format("it is of a model of {} layers, the target's has {}", seen.model_layers,
+                      mine.model_layers),
           fmt::format("mismatched layer count ({} instead of {})", seen.model_layers,
                       mine.model_layers));
     if (seen.stored_layers != mine.stored_layers)
-      add("r_layers", fmt::format("{} layers have a state, in the target {}", seen.stored_layers,
-                                  mine.stored_layers),
+      add("r_layers",
+          fmt::format("{} layers have a state, in the target {}", seen.stored_layers,
+                      mine.stored_layers),
           "");
     if (seen.r_row_bytes != mine.r_row_bytes)
-      add("r_row", fmt::format("R has {} bytes a row, the target's {}", seen.r_row_bytes,
-                               mine.r_row_bytes),
+      add("r_row",
+          fmt::format("R has {} bytes a row, the target's {}", seen.r_row_bytes, mine.r_row_bytes),
           fmt::format("mismatched r row size ({} != {}, layer 0)", mine.r_row_bytes,
                       seen.r_row_bytes));
     if (seen.s_row_bytes != mine.s_row_bytes)
-      add("s_row", fmt::format("S has {} bytes a row, the target's {}", seen.s_row_bytes,
-                               mine.s_row_bytes),
+      add("s_row",
+          fmt::format("S has {} bytes a row, the target's {}", seen.s_row_bytes, mine.s_row_bytes),
           fmt::format("mismatched s row size ({} != {}, layer 0)", mine.s_row_bytes,
                       seen.s_row_bytes));
     if (seen.ple_row_bytes != mine.ple_row_bytes)
-      add("ple_row", fmt::format("the PLE row has {} bytes, the target's {}", seen.ple_row_bytes,
-                                 mine.ple_row_bytes),
+      add("ple_row",
+          fmt::format("the PLE row has {} bytes, the target's {}", seen.ple_row_bytes,
+                      mine.ple_row_bytes),
           "mismatched ple row size");
   }
 

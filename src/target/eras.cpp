@@ -154,9 +154,10 @@ Era version_11() {
 }  // namespace
 
 const std::vector<Era>& eras() {
-  static const std::vector<Era> all = {
-      version_8(), flat(),    with_ids(),      with_streams(), mla_k_only(), without_outputs(),
-      with_xy(),   rotated(), cut_to_window(), version_10(),   version_11()};
+  static const std::vector<Era> all = {version_8(),    flat(),       with_ids(),
+                                       with_streams(), mla_k_only(), without_outputs(),
+                                       with_xy(),      rotated(),    cut_to_window(),
+                                       version_10(),   version_11()};
   return all;
 }
 
@@ -168,8 +169,8 @@ const Era& era_of_version(Container container, std::uint32_t version) {
     if ((session ? era.session_version : era.slot_version) == version) fit.push_back(&era);
   if (fit.size() == 1) return *fit.front();
   if (fit.empty())
-    throw Error(ErrorKind::usage, fmt::format("{} {} is not a version that kvtool knows", magic,
-                                              version));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} {} is not a version that kvtool knows", magic, version));
   std::string names;
   for (const Era* era : fit)
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", era->name, era->summary);

@@ -35,17 +35,19 @@ const Era* era_called(std::string_view name) {
 
 // "the layout changed around here": both neighbours, as they can be passed.
 [[noreturn]] void refuse_between(const std::string& name, const Era& before, const Era& after) {
-  refuse(fmt::format("--loader {}: the layout changed about then, between {} ({}) and {} ({}); "
-                     "pass --loader {} or --loader {}",
-                     name, before.name, before.summary, after.name, after.summary, before.name,
-                     after.name));
+  refuse(
+      fmt::format("--loader {}: the layout changed about then, between {} ({}) and {} ({}); "
+                  "pass --loader {} or --loader {}",
+                  name, before.name, before.summary, after.name, after.summary, before.name,
+                  after.name));
 }
 
 [[noreturn]] void refuse_newer(const std::string& name) {
   const Era& last = eras().back();
-  refuse(fmt::format("--loader {}: newer than what kvtool knows (llama.cpp {}, b{}); if its files "
-                     "are of version {}, pass --loader {}",
-                     name, std::end(releases)[-1].name, last.last_build, last.name, last.name));
+  refuse(
+      fmt::format("--loader {}: newer than what kvtool knows (llama.cpp {}, b{}); if its files "
+                  "are of version {}, pass --loader {}",
+                  name, std::end(releases)[-1].name, last.last_build, last.name, last.name));
 }
 
 [[noreturn]] void refuse_older(const std::string& name) {
@@ -108,9 +110,10 @@ Loader loader_of_release(const std::string& name, std::uint32_t wanted) {
     }
     if (wanted < release.number) {
       if (before == nullptr)
-        refuse(fmt::format("--loader {}: the first release that kvtool knows is {}; pass a build "
-                           "(b10256) or a date",
-                           name, release.name));
+        refuse(
+            fmt::format("--loader {}: the first release that kvtool knows is {}; pass a build "
+                        "(b10256) or a date",
+                        name, release.name));
       if (before->era != release.era) refuse_between(name, *era_called(before->era), era);
       return {era, std::nullopt};
     }
@@ -170,9 +173,10 @@ Loader loader_named(const std::string& name) {
     if (auto loader = loader_of_version(name)) return *loader;
     if (auto loader = loader_of_date(name)) return *loader;
   }
-  refuse(fmt::format("--loader {}: not a release (0.7.0), a build (b10256), a month (2026-05), a day "
-                     "(2026-05-17) or an era (11/4)",
-                     name));
+  refuse(
+      fmt::format("--loader {}: not a release (0.7.0), a build (b10256), a month (2026-05), a day "
+                  "(2026-05-17) or an era (11/4)",
+                  name));
 }
 
 const Era& era_of_loader(const std::string& loader) {

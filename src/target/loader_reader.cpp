@@ -11,15 +11,18 @@ namespace {
 
 // What variables hold that were never read, as 0.7.0 showed on files cut right before them.
 const std::map<std::string, std::uint64_t>& first_values() {
-  static const std::map<std::string, std::uint64_t> values = {
-      {"header", 0}, {"n_seq", 1}, {"pos", 0},    {"seq_id", 0}, {"v_trans", 0},
-      {"n_layer", 0}, {"rot_k", 0}, {"rot_v", 0}, {"k_type", 0}, {"v_type", 0}};
+  static const std::map<std::string, std::uint64_t> values = {{"header", 0},  {"n_seq", 1},
+                                                              {"pos", 0},     {"seq_id", 0},
+                                                              {"v_trans", 0}, {"n_layer", 0},
+                                                              {"rot_k", 0},   {"rot_v", 0},
+                                                              {"k_type", 0},  {"v_type", 0}};
   return values;
 }
 
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max()
-                                                           : a + b;
+  return a > std::numeric_limits<std::uint64_t>::max() - b
+             ? std::numeric_limits<std::uint64_t>::max()
+             : a + b;
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ std::uint64_t context_unit(const Target& target) {
 std::optional<std::uint64_t> full_capacity(const Target& target) {
   const auto per_slot = tokens_per_slot(target);
   const bool divided = target.era && target.era->streams && target.streams().value_or(1) > 1;
-  const auto wanted = divided ? per_slot : target.n_ctx ? std::optional<std::uint64_t>(*target.n_ctx)
-                                                        : std::nullopt;
+  const auto wanted = divided        ? per_slot
+                      : target.n_ctx ? std::optional<std::uint64_t>(*target.n_ctx)
+                                     : std::nullopt;
   if (!wanted) return std::nullopt;
   return rounded_up(*wanted, context_unit(target));
 }
@@ -79,8 +80,7 @@ std::optional<std::uint64_t> capacity(const Target& target, const CacheShape& ca
   if (!full || cache.role != "window" || target.swa_full == true) return full;
   if (cache.window == 0 || (target.era && !target.era->streams)) return full;
   const std::uint64_t sequences = target.unified == true ? target.parallel.value_or(1) : 1;
-  const std::uint64_t needed =
-      checked_add(checked_multiply(cache.window, sequences), usual_batch);
+  const std::uint64_t needed = checked_add(checked_multiply(cache.window, sequences), usual_batch);
   return std::min(*full, rounded_up(needed, 256));
 }
 

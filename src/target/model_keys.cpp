@@ -32,8 +32,8 @@ std::vector<std::uint64_t> ModelKeys::per_layer(const char* key) const {
   const auto list = model_.i32s(full(key));
   if (!list) return std::vector<std::uint64_t>(layers(), value(key));
   if (list->size() != layers())
-    throw Error(ErrorKind::damaged, fmt::format("{} has {} values for {} layers", full(key),
-                                                list->size(), layers()))
+    throw Error(ErrorKind::damaged,
+                fmt::format("{} has {} values for {} layers", full(key), list->size(), layers()))
         .in_file(model_.source().name());
   std::vector<std::uint64_t> values;
   for (const std::int32_t item : *list)
@@ -60,10 +60,11 @@ std::optional<std::uint64_t> ModelKeys::vocabulary() const {
 }
 
 void ModelKeys::refuse(const std::string& why) const {
-  throw Error(ErrorKind::unsupported,
-              fmt::format("this {} model {}: how its contexts lie in memory is not known here; pass "
-                          "a dump that the target saved instead (--like)",
-                          arch_.empty() ? "nameless" : arch_, why))
+  throw Error(
+      ErrorKind::unsupported,
+      fmt::format("this {} model {}: how its contexts lie in memory is not known here; pass "
+                  "a dump that the target saved instead (--like)",
+                  arch_.empty() ? "nameless" : arch_, why))
       .in_file(model_.source().name());
 }
 

@@ -27,7 +27,8 @@ class Completion {
     take_unknown_layers(*target.model);
     missing(target.n_ctx.has_value(), "the size of the context (--ctx-size)");
     missing(target.streams().has_value(), "the number of streams (--parallel, --kv-unified)");
-    missing(target.type_k && target.type_v, "the types of K and V (--cache-type-k, --cache-type-v)");
+    missing(target.type_k && target.type_v,
+            "the types of K and V (--cache-type-k, --cache-type-v)");
     missing(target.flash_attention.has_value(), "how V lies (--flash-attn)");
     missing(target.model->n_vocab.has_value() || !target.era->payload,
             "ids against the vocabulary (--model)");
@@ -41,8 +42,9 @@ class Completion {
 
   void take_shape(Target& target) {
     if (dump_ == nullptr)
-      throw Error(ErrorKind::usage, "the file does not read as a dump, so the shape of the target's "
-                                    "caches must come from --model or --like");
+      throw Error(ErrorKind::usage,
+                  "the file does not read as a dump, so the shape of the target's "
+                  "caches must come from --model or --like");
     target.model = shape_of_dump(*dump_);
     result_.unchecked.emplace_back("layers and widths (--model, --like)");
   }
@@ -124,14 +126,17 @@ class Restoration {
 
   void say_what_follows(const Reuse& reuse, const std::vector<TokenId>& ids) {
     if (reuse.next == Aftermath::wrong_text)
-      error("tokens_without_cells", "it has ids and no cells: the server goes on from whatever the "
-                                    "slot held before, or aborts if it held nothing");
+      error("tokens_without_cells",
+            "it has ids and no cells: the server goes on from whatever the "
+            "slot held before, or aborts if it held nothing");
     if (reuse.next == Aftermath::dies)
-      error("negative_position", "a cell has a negative position: the server aborts at the next "
-                                 "request (\"pos_min == -1, but n_past > 0\")");
+      error("negative_position",
+            "a cell has a negative position: the server aborts at the next "
+            "request (\"pos_min == -1, but n_past > 0\")");
     if (reuse.next == Aftermath::recomputed && !ids.empty())
-      warning("no_rewind", "only a prompt that begins with all its ids is continued; for any other "
-                           "the server computes everything again");
+      warning("no_rewind",
+              "only a prompt that begins with all its ids is continued; for any other "
+              "the server computes everything again");
   }
 
   void error(const char* code, const char* message) {

@@ -21,9 +21,8 @@ std::uint64_t cells_in_attention(const std::vector<TakenMemory>& memories) {
 }
 
 bool has_negative_position(const std::vector<TakenMemory>& memories) {
-  return std::any_of(memories.begin(), memories.end(), [](const TakenMemory& m) {
-    return m.cells > 0 && m.pos_min < 0;
-  });
+  return std::any_of(memories.begin(), memories.end(),
+                     [](const TakenMemory& m) { return m.cells > 0 && m.pos_min < 0; });
 }
 
 // Positions that every memory can still go back to.
@@ -41,8 +40,9 @@ std::int64_t reach_needed(const std::vector<TakenMemory>& memories, const Target
   for (std::size_t m = 0; m < memories.size() && m < parts.size(); ++m) {
     if (!is_window(memories[m], target)) continue;
     const std::uint32_t window = parts[m].cache->window;
-    reach = std::max<std::int64_t>(
-        reach, window > 0 ? window : static_cast<std::int64_t>(memories[m].cells));
+    reach =
+        std::max<std::int64_t>(reach,
+                               window > 0 ? window : static_cast<std::int64_t>(memories[m].cells));
   }
   return reach;
 }
@@ -57,7 +57,8 @@ bool readable(const StoredCheckpoint& c, const Target& target, const std::vector
 
 std::uint64_t tokens_after(const StoredCheckpoint& c, std::uint64_t shared) {
   const std::int64_t position = std::max<std::int64_t>(std::int64_t{c.pos_min} + 1, c.pos_max);
-  return std::min({shared, static_cast<std::uint64_t>(std::max<std::int64_t>(position, 0)), c.tokens});
+  return std::min(
+      {shared, static_cast<std::uint64_t>(std::max<std::int64_t>(position, 0)), c.tokens});
 }
 
 // The latest checkpoint that lies before the place to go back to.
@@ -88,8 +89,7 @@ Reuse reuse_of(const Restored& restored, std::uint64_t shared, const Target& tar
   const std::int64_t oldest_needed =
       std::max<std::int64_t>(0, back_to - reach_needed(memories, target, parts));
   const bool rewinds = target.swa_full == true && !has_state;
-  if (rewinds || first_position(memories) <= oldest_needed)
-    return {Aftermath::reused, shared};
+  if (rewinds || first_position(memories) <= oldest_needed) return {Aftermath::reused, shared};
   // Measured with lfm2 and a window: its checkpoints are restored and never taken.
   if (target.model->arrangement == "hybrid-iswa") return {};
   return from_checkpoint(restored, shared, oldest_needed, target, parts, window);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "format/tail.h"
 
@@ -35,7 +36,8 @@ std::optional<Reason> bad_id(const TokenArea& area, const Target& target) {
     const TokenId id = area.ids[i];
     if (media[i] && id == -1) continue;
     if (id >= 0 && static_cast<std::uint64_t>(id) < end) continue;
-    return token_reason("token_id", fmt::format("id {} at place {} is not in the vocabulary", id, i),
+    return token_reason("token_id",
+                        fmt::format("id {} at place {} is not in the vocabulary", id, i),
                         "Invalid tokens in slot save file");
   }
   return std::nullopt;
@@ -73,9 +75,10 @@ class TailReader {
   bool ignored(const char* what, const char* why) {
     tail_.warnings.push_back(
         {Severity::warning, "checkpoints_ignored", "tail",
-         fmt::format("the list of checkpoints is {}: the server ignores it (\"{} context checkpoint "
-                     "appendix ... - ignored\")",
-                     why, what)});
+         fmt::format(
+             "the list of checkpoints is {}: the server ignores it (\"{} context checkpoint "
+             "appendix ... - ignored\")",
+             why, what)});
     return false;
   }
 
@@ -131,13 +134,15 @@ TakenTokens take_tokens(const std::vector<std::int32_t>& words, const Target& ta
   if (!target.era->payload || words.empty() || words.front() != -1) {
     area.words = area.ids = words;
   } else if (words.size() > 1 && words[1] != 1) {
-    return {{}, token_reason("token_payload", fmt::format("its token list is of version {}", words[1]),
-                             "Unsupported server tokens state version")};
+    return {{},
+            token_reason("token_payload", fmt::format("its token list is of version {}", words[1]),
+                         "Unsupported server tokens state version")};
   } else {
     area = decode_tokens(words);
     if (!area.problem.empty() && !complete(area))
-      return {{}, token_reason("token_payload", "its token list is damaged: " + area.problem,
-                               "Unexpected end of server tokens state")};
+      return {{},
+              token_reason("token_payload", "its token list is damaged: " + area.problem,
+                           "Unexpected end of server tokens state")};
   }
   TakenTokens taken;
   taken.ids = area.ids;

@@ -68,8 +68,7 @@ std::optional<ElementType> type_of(const State& state, Get&& get) {
 void take_settings(const Dump& dump, Target& target) {
   for (const Memory& memory : dump.state.memories) {
     if (memory.kind != MemoryKind::attention) continue;
-    if (dump.dialect.streams)
-      target.n_stream = static_cast<std::uint32_t>(memory.streams.size());
+    if (dump.dialect.streams) target.n_stream = static_cast<std::uint32_t>(memory.streams.size());
     const Stream* stream = telling_stream(memory);
     if (stream == nullptr || target.flash_attention) continue;
     target.flash_attention = stream->v_transposed == 0;
@@ -108,8 +107,10 @@ Target target_like(const Dump& reference) {
   target.container = reference.dialect.container;
   target.era = era_of_dump(reference);
   target.model = shape_of_dump(reference);
-  target.type_k = type_of(reference.state, [](const Layer& l) -> auto& { return l.k; });
-  target.type_v = type_of(reference.state, [](const Layer& l) -> auto& { return l.v; });
+  target.type_k = type_of(
+      reference.state, [](const Layer& l) -> auto& { return l.k; });
+  target.type_v = type_of(
+      reference.state, [](const Layer& l) -> auto& { return l.v; });
   take_settings(reference, target);
   take_rotation(reference, target);
   return target;

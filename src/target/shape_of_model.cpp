@@ -21,14 +21,15 @@ using target::ModelKeys;
 
 // Architectures with one plain cache of all layers.
 constexpr std::string_view plain[] = {
-    "apertus",  "arcee",     "arctic",   "baichuan",  "bitnet",     "bloom",     "chatglm",
-    "codeshell", "command-r", "dbrx",    "deepseek",  "dots1",      "ernie4_5",  "ernie4_5-moe",
-    "exaone",   "falcon",    "gemma",    "glm4",      "gpt2",       "gptneox",   "granite",
-    "granitemoe", "grok",    "hunyuan-dense", "hunyuan-moe", "internlm2", "jais", "llama",
-    "minicpm",  "mpt",       "nemotron", "olmo",      "olmo2",      "olmoe",     "openelm",
-    "orion",    "phi2",      "phi3",     "qwen",      "qwen2",      "qwen2moe",  "qwen3",
-    "qwen3moe", "refact",    "seed_oss", "smollm3",   "stablelm",   "starcoder", "starcoder2",
-    "xverse"};
+    "apertus",     "arcee",        "arctic",    "baichuan",   "bitnet",   "bloom",
+    "chatglm",     "codeshell",    "command-r", "dbrx",       "deepseek", "dots1",
+    "ernie4_5",    "ernie4_5-moe", "exaone",    "falcon",     "gemma",    "glm4",
+    "gpt2",        "gptneox",      "granite",   "granitemoe", "grok",     "hunyuan-dense",
+    "hunyuan-moe", "internlm2",    "jais",      "llama",      "minicpm",  "mpt",
+    "nemotron",    "olmo",         "olmo2",     "olmoe",      "openelm",  "orion",
+    "phi2",        "phi3",         "qwen",      "qwen2",      "qwen2moe", "qwen3",
+    "qwen3moe",    "refact",       "seed_oss",  "smollm3",    "stablelm", "starcoder",
+    "starcoder2",  "xverse"};
 // The same with positions of several numbers.
 constexpr std::string_view plain_mrope[] = {"qwen2vl", "qwen3vl", "qwen3vlmoe"};
 
@@ -37,8 +38,7 @@ struct WindowFamily {
   std::string_view arch;
   std::uint32_t period;
 };
-constexpr WindowFamily windowed[] = {
-    {"cohere2", 4}, {"gemma2", 2}, {"gemma3", 6}, {"gpt-oss", 2}};
+constexpr WindowFamily windowed[] = {{"cohere2", 4}, {"gemma2", 2}, {"gemma3", 6}, {"gpt-oss", 2}};
 
 template <std::size_t n>
 bool among(const std::string_view (&names)[n], const std::string& arch) {
@@ -81,7 +81,8 @@ void plain_shape(const ModelKeys& keys, ModelShape& shape) {
 // Two caches since spring 2025, one before.
 void window_shape(const ModelKeys& keys, const Era& era, std::uint32_t usual, ModelShape& shape) {
   const std::uint64_t period = keys.value("attention.sliding_window_pattern", usual);
-  if (keys.is_list("attention.sliding_window_pattern") || period == 0) keys.refuse("has a window pattern of its own");
+  if (keys.is_list("attention.sliding_window_pattern") || period == 0)
+    keys.refuse("has a window pattern of its own");
   const std::uint64_t window = keys.value("attention.sliding_window", 0);
   if (window == 0) keys.refuse("names no window");
   CacheShape all = all_layers("main", keys);
@@ -166,9 +167,9 @@ RecurrentStateShape short_convolution(const ModelKeys& keys, std::uint32_t store
   const std::uint64_t inputs = keys.value("shortconv.l_cache");
   shape.model_layers = keys.layers();
   shape.stored_layers = stored;
-  shape.r_row_bytes =
-      checked_multiply(checked_multiply(inputs == 0 ? 0 : inputs - 1, keys.value("embedding_length")),
-                       float_bytes);
+  shape.r_row_bytes = checked_multiply(checked_multiply(inputs == 0 ? 0 : inputs - 1,
+                                                        keys.value("embedding_length")),
+                                       float_bytes);
   return shape;
 }
 

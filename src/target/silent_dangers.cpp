@@ -21,7 +21,8 @@ bool holds_quantized(const Dump& dump) {
   for (const Memory& memory : dump.state.memories) {
     if (memory.kind != MemoryKind::attention) continue;
     for (const Stream& stream : memory.streams)
-      for (const Layer& layer : stream.layers) any |= is_quantized(layer.k) || is_quantized(layer.v);
+      for (const Layer& layer : stream.layers)
+        any |= is_quantized(layer.k) || is_quantized(layer.v);
   }
   return any;
 }
@@ -58,10 +59,11 @@ class Dangers {
     if (dump_.dialect.rotation || !holds_quantized(dump_) || heads_never_rotate(*target_.model))
       return;
     if (written_.rotates.has_value() && written_.rotates == target_.era->rotates) return;
-    warn("rotation_unknown",
-         "it does not say whether its quantized K and V are rotated: llama.cpp rotates heads of 64, "
-         "128 ... since 1 April 2026 and says so only since October 2026 (11 / 4); a loader of the "
-         "other time takes it and answers nonsense");
+    warn(
+        "rotation_unknown",
+        "it does not say whether its quantized K and V are rotated: llama.cpp rotates heads of 64, "
+        "128 ... since 1 April 2026 and says so only since October 2026 (11 / 4); a loader of the "
+        "other time takes it and answers nonsense");
   }
 
   void mla_rows() {
@@ -72,7 +74,8 @@ class Dangers {
     if (written_.mla_rows == mine && mine != MlaRows::unknown) return;
     warn("mla_row_order",
          "deepseek2 stored the halves of its K rows the other way round in mid 2025 (seen in July "
-         "2025; as before by January 2026), and no file says which: a loader of the other time takes "
+         "2025; as before by January 2026), and no file says which: a loader of the other time "
+         "takes "
          "it and answers nonsense");
   }
 
@@ -86,10 +89,11 @@ class Dangers {
       const auto filled = std::count_if(memory.streams.begin(), memory.streams.end(),
                                         [](const Stream& s) { return !s.cells.empty(); });
       if (memory.kind != MemoryKind::attention || filled < 2) continue;
-      return warn("streams_lost",
-                  fmt::format("it has {} streams with cells: builds before September 2026 (to b10645; "
-                              "right in b10829) keep only the last of them",
-                              filled));
+      return warn(
+          "streams_lost",
+          fmt::format("it has {} streams with cells: builds before September 2026 (to b10645; "
+                      "right in b10829) keep only the last of them",
+                      filled));
     }
   }
 

@@ -29,9 +29,9 @@ Simulation::Simulation(format::Window& window, Extent bounds, const Target& targ
       window_(window),
       reader_(window, bounds, strict) {}
 
-bool Simulation::stop_with(Outcome outcome, std::string code, std::string message, std::string log) {
-  if (!stop_)
-    stop_ = Stop{outcome, {std::move(code), where_, std::move(message), std::move(log)}};
+bool Simulation::stop_with(Outcome outcome, std::string code, std::string message,
+                           std::string log) {
+  if (!stop_) stop_ = Stop{outcome, {std::move(code), where_, std::move(message), std::move(log)}};
   return false;
 }
 
@@ -41,9 +41,7 @@ bool Simulation::refuse(std::string code, std::string message, std::string log) 
 
 // Files cut inside their only memory were measured; with several, what a variable of the second one
 // holds is a guess from the first.
-bool Simulation::certain() const {
-  return !reader_.guessed() || strict_ || parts_.size() == 1;
-}
+bool Simulation::certain() const { return !reader_.guessed() || strict_ || parts_.size() == 1; }
 
 Simulation::Word Simulation::word(const char* name, std::uint32_t bytes) {
   const Word value = reader_.word(name, bytes);
@@ -85,7 +83,8 @@ bool Simulation::header() {
   const char* what = session ? "session file" : "sequence state file";
   return refuse(kind ? "magic" : "version",
                 kind ? fmt::format("it is no {}", what)
-                     : fmt::format("it has version {}, this loader reads {} only", shown(version), mine),
+                     : fmt::format("it has version {}, this loader reads {} only", shown(version),
+                                   mine),
                 fmt::format("unknown (magic, version) for {}: {:08x}, {:08x}", what,
                             magic.value_or(0), version.value_or(0)));
 }
@@ -96,7 +95,8 @@ bool Simulation::token_count(std::uint64_t n) {
   const std::uint64_t left = (end - std::min(end, reader_.offset())) / 4;
   if (era().checkpoints && n > left)
     return refuse("token_count", fmt::format("it claims {} words of tokens, {} follow", n, left),
-                  fmt::format("token count in {} file exceeds the file size! {} > {}", what, n, left));
+                  fmt::format("token count in {} file exceeds the file size! {} > {}", what, n,
+                              left));
   const auto most = tokens_per_slot(target_);
   if (!era().payload && most && n > *most)
     return refuse("context", fmt::format("it has {} tokens, the context takes {}", n, *most),
@@ -154,9 +154,10 @@ bool Simulation::outputs() {
 
 bool Simulation::state() {
   if (container_ == Container::slot && era().rng_text && shape().recurrent)
-    return stop_with(Outcome::dies, "recurrent_slot",
-                     "servers of July 2024 abort on the slot files of recurrent models, their own too",
-                     "GGML_ASSERT(kv_self.has_seq_id(dest_seq_id)) failed");
+    return stop_with(
+        Outcome::dies, "recurrent_slot",
+        "servers of July 2024 abort on the slot files of recurrent models, their own too",
+        "GGML_ASSERT(kv_self.has_seq_id(dest_seq_id)) failed");
   for (std::size_t m = 0; m < parts_.size(); ++m) {
     where_ = fmt::format("memory {}", m);
     memories_.emplace_back();
@@ -171,15 +172,17 @@ bool Simulation::all_read() {
   const std::uint64_t size = reader_.end();
   if (container_ == Container::session && reader_.offset() != size)
     return refuse("session_size",
-                  fmt::format("the session ends at byte {}, the file at {}", reader_.offset(), size),
+                  fmt::format("the session ends at byte {}, the file at {}", reader_.offset(),
+                              size),
                   fmt::format("did not read all of the session file data! size {}, got {}", size,
                               reader_.offset()));
   if (!reader_.past_end()) return true;
-  return stop_with(Outcome::dies, "short_file",
-                   fmt::format("the file is {} bytes too short, and this loader notices only when it "
-                               "has read past the end: the process ends, with all its slots",
-                               reader_.offset() - size),
-                   "GGML_ASSERT(nread <= state_size) failed");
+  return stop_with(
+      Outcome::dies, "short_file",
+      fmt::format("the file is {} bytes too short, and this loader notices only when it "
+                  "has read past the end: the process ends, with all its slots",
+                  reader_.offset() - size),
+      "GGML_ASSERT(nread <= state_size) failed");
 }
 
 }  // namespace kvtool::target

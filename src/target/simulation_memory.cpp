@@ -35,7 +35,8 @@ bool Simulation::attention(const Part& part) {
     const auto mine = target_.streams();
     if (!found || (mine && *found != *mine))
       return refuse("n_stream",
-                    mine ? fmt::format("it has {} streams, the target has {}", found.value_or(0), *mine)
+                    mine ? fmt::format("it has {} streams, the target has {}", found.value_or(0),
+                                       *mine)
                          : "the number of streams is missing",
                     "n_stream mismatch");
     streams = *found;
@@ -54,7 +55,8 @@ bool Simulation::attention_stream(const Part& part) {
   if (*count == 0) return no_cells(*count);
   if (!era().streams && *count >= absurd_cells)
     return stop_with(era().rng_text ? Outcome::dies : Outcome::hangs, "cells",
-                     fmt::format("it claims {} cells, which this loader tries to hold", *count), "");
+                     fmt::format("it claims {} cells, which this loader tries to hold", *count),
+                     "");
   if (era().streams && !room_for(part, *count)) return false;
   if (!cells(*count, false)) return false;
   if (!era().streams && !room_for(part, *count)) return false;
@@ -103,8 +105,7 @@ bool Simulation::cell(bool is_recurrent) {
                   fmt::format("a cell names {} sequences, which no file of this layout does",
                               shown(n)),
                   "invalid seq_id-agnostic kv cell");
-  if (!is_recurrent && shape().needs_extension == true &&
-      !skip(extension_bytes(era().extension)))
+  if (!is_recurrent && shape().needs_extension == true && !skip(extension_bytes(era().extension)))
     return false;
   return sequence_ids(n.value_or(0));
 }
@@ -116,8 +117,9 @@ bool Simulation::sequence_ids(std::uint64_t n) {
     const auto sequence = static_cast<SequenceId>(static_cast<std::uint32_t>(id.value_or(0)));
     const bool outside = sequence < 0 || (target_.parallel && id.value_or(0) >= *target_.parallel);
     if (!one_sequence() && outside)
-      return refuse("seq_id", fmt::format("a cell is of sequence {}, the target has {} sequences", sequence,
-                                          target_.parallel.value_or(0)),
+      return refuse("seq_id",
+                    fmt::format("a cell is of sequence {}, the target has {} sequences", sequence,
+                                target_.parallel.value_or(0)),
                     fmt::format("invalid seq_id, {} is out of range", sequence));
   }
   return true;
@@ -130,9 +132,10 @@ bool Simulation::stream_head(const Part& part) {
   v_trans_ = transposed.value_or(0);
   const std::size_t mine = part.cache->layers.size();
   if (layers.value_or(0) != mine)
-    return refuse("n_layer", fmt::format("the cache has {} layers, the target's {}",
-                                         layers.value_or(0), mine),
-                  fmt::format("mismatched layer count ({} instead of {})", layers.value_or(0), mine));
+    return refuse("n_layer",
+                  fmt::format("the cache has {} layers, the target's {}", layers.value_or(0), mine),
+                  fmt::format("mismatched layer count ({} instead of {})", layers.value_or(0),
+                              mine));
   const auto on = target_.flash_attention;
   if (v_trans_ > 1 || (on && v_trans_ != (*on ? 0U : 1U)))
     return refuse("v_trans",
@@ -150,13 +153,15 @@ bool Simulation::rotation(const Part& part) {
   const Word v = going() ? word("rot_v") : Word();
   if (!going() || !mine) return going();
   if (k.value_or(0) != mine->first)
-    return refuse("rot_k", fmt::format("K is rotated in blocks of {}, the target's in {} (0: not)",
-                                       k.value_or(0), mine->first),
+    return refuse("rot_k",
+                  fmt::format("K is rotated in blocks of {}, the target's in {} (0: not)",
+                              k.value_or(0), mine->first),
                   fmt::format("incompatible key rotation ({} instead of {})", k.value_or(0),
                               mine->first));
   if (v.value_or(0) != mine->second)
-    return refuse("rot_v", fmt::format("V is rotated in blocks of {}, the target's in {} (0: not)",
-                                       v.value_or(0), mine->second),
+    return refuse("rot_v",
+                  fmt::format("V is rotated in blocks of {}, the target's in {} (0: not)",
+                              v.value_or(0), mine->second),
                   fmt::format("incompatible value rotation ({} instead of {})", v.value_or(0),
                               mine->second));
   return true;
@@ -186,8 +191,9 @@ bool Simulation::size_is(const char* name, const char* words, std::uint64_t mine
   const Word stored = word(name, bytes);
   if (!going()) return false;
   if (stored == mine) return true;
-  return refuse(name, fmt::format("layer {} has a {} of {}, the target {}", layer, words,
-                                  shown(stored), mine),
+  return refuse(name,
+                fmt::format("layer {} has a {} of {}, the target {}", layer, words, shown(stored),
+                            mine),
                 fmt::format("mismatched {} ({} != {}", words, mine,
                             stored ? fmt::format("{}, layer {})", *stored, layer) : ""));
 }
@@ -230,8 +236,9 @@ bool Simulation::recurrent(const Part& part) {
   const Word count = word("cell_count");
   if (!going()) return false;
   if (!count || (target_.parallel && *count > *target_.parallel))
-    return refuse("cells", fmt::format("it has {} states, the target room for {}", shown(count),
-                                       target_.parallel.value_or(0)),
+    return refuse("cells",
+                  fmt::format("it has {} states, the target room for {}", shown(count),
+                              target_.parallel.value_or(0)),
                   "not enough cells in kv cache");
   if (*count == 0 && !no_cells(*count)) return false;
   if (!cells(*count, true)) return false;

@@ -71,7 +71,8 @@ TEST(Dangers, RowOrderOfMid2025) {
   const auto ds2 = file("restore/ds2mla-rn-0.6.7.seq0.ggsq");
   target.model = shape_of_model(open_gguf(file("models/deepseek2-mla.gguf")), *target.era);
   EXPECT_TRUE(warns(restore(ds2, target), "mla_row_order"));
-  EXPECT_FALSE(warns(restore(file("server/b0.7.0/llama-f16.ggsq"), loader("0.7.0")), "mla_row_order"));
+  EXPECT_FALSE(
+      warns(restore(file("server/b0.7.0/llama-f16.ggsq"), loader("0.7.0")), "mla_row_order"));
 }
 
 TEST(Dangers, SessionsOfSeveralStreams) {

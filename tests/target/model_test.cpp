@@ -128,8 +128,8 @@ TEST(ShapeOfModel, OdditiesOfAFamilyAreRefused) {
   const auto llama = [] {
     GgufBuilder model;
     model.string("general.architecture", "llama");
-    for (const auto& [key, value] : {std::pair{"block_count", 2U}, {"embedding_length", 64U},
-                                     {"attention.head_count", 4U}})
+    for (const auto& [key, value] :
+         {std::pair{"block_count", 2U}, {"embedding_length", 64U}, {"attention.head_count", 4U}})
       model.key(fmt::format("llama.{}", key), GgufType::u32).u32(value);
     return model;
   };

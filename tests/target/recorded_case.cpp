@@ -149,7 +149,9 @@ const std::vector<Rule>& word_rules() {
          f.set(number(m[1]), static_cast<std::uint64_t>(std::stoll(m[2], nullptr, 0)));
        }},
       {"cell_count (?:\\d+ )?-> (\\w+)",
-       [](SlotFile& f, const Match& m, const std::string&) { f.set(f.cell_count(), number(m[1])); }},
+       [](SlotFile& f, const Match& m, const std::string&) {
+         f.set(f.cell_count(), number(m[1]));
+       }},
       {"pos of cell (\\d+) -> (-?\\d+).*",
        [](SlotFile& f, const Match& m, const std::string&) {
          f.set(f.cell(number(m[1])), static_cast<std::uint64_t>(std::stoll(m[2])));
@@ -164,16 +166,22 @@ const std::vector<Rule>& word_rules() {
        }},
       {"v_trans(?:/v_state)? 0 -> (\\d+)",
        [](SlotFile& f, const Match& m, const std::string&) { f.set(f.v_trans(), number(m[1])); }},
-      {"n_layer 2 -> (\\d+)",
-       [](SlotFile& f, const Match& m, const std::string&) { f.set(f.v_trans() + 4, number(m[1])); }},
+      {"n_layer 2 -> (\\d+)", [](SlotFile& f, const Match& m,
+                                 const std::string&) { f.set(f.v_trans() + 4, number(m[1])); }},
       {"first rotation word 0 -> (\\d+)",
-       [](SlotFile& f, const Match& m, const std::string&) { f.set(f.v_trans() + 8, number(m[1])); }},
+       [](SlotFile& f, const Match& m, const std::string&) {
+         f.set(f.v_trans() + 8, number(m[1]));
+       }},
       {"second rotation word 0 -> (\\d+)",
-       [](SlotFile& f, const Match& m, const std::string&) { f.set(f.v_trans() + 12, number(m[1])); }},
+       [](SlotFile& f, const Match& m, const std::string&) {
+         f.set(f.v_trans() + 12, number(m[1]));
+       }},
       {"(?:type of layer 0 K|layer 0 K type) 1 -> (\\d+)",
        [](SlotFile& f, const Match& m, const std::string&) { f.set(f.layer_0(), number(m[1])); }},
       {"(?:row size of layer 0 K|layer 0 K row) 128 -> (\\d+)",
-       [](SlotFile& f, const Match& m, const std::string&) { f.set(f.layer_0() + 4, number(m[1])); }},
+       [](SlotFile& f, const Match& m, const std::string&) {
+         f.set(f.layer_0() + 4, number(m[1]));
+       }},
       {"type of layer 0 V 1 -> (\\d+)",
        [](SlotFile& f, const Match& m, const std::string&) { f.set(f.v_layer_0(), number(m[1])); }},
       {"one bit of K data flipped",
@@ -261,12 +269,12 @@ const std::vector<Rule>& checkpoint_rules() {
        }},
       {"sequence id in the blob 0 -> (\\d+)",
        [](SlotFile& f, const Match& m, const std::string&) { f.set(f.blob() + 4, number(m[1])); }},
-      {"count 1 -> (\\d+).*",
-       [](SlotFile& f, const Match& m, const std::string&) {
-         f.set(f.checkpoints() + 8, number(m[1]));
-       }},
+      {"count 1 -> (\\d+).*", [](SlotFile& f, const Match& m,
+                                 const std::string&) { f.set(f.checkpoints() + 8, number(m[1])); }},
       {"first byte of the blob changed",
-       [](SlotFile& f, const Match&, const std::string&) { f.bytes()[f.blob()] ^= std::byte{0xff}; }},
+       [](SlotFile& f, const Match&, const std::string&) {
+         f.bytes()[f.blob()] ^= std::byte{0xff};
+       }},
       {"blob cut by (\\d+) bytes, its size field adapted",
        [](SlotFile& f, const Match& m, const std::string&) { shorten_blob(f, number(m[1])); }},
       {"blob empty", [](SlotFile& f, const Match&, const std::string&) { empty_blob(f); }},

@@ -141,9 +141,10 @@ void expect_logged(const json& c, const Restore& r, const std::string& name) {
   const std::string& log = r.reasons.front().log;
   std::vector<std::string> lines = c["log"];
   lines.push_back(c.value("message", ""));
-  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return line.find(log) != std::string::npos;
-  })) << name << ": expected \"" << log << "\" among " << c["log"];
+  EXPECT_TRUE(
+      std::any_of(lines.begin(), lines.end(),
+                  [&](const std::string& line) { return line.find(log) != std::string::npos; }))
+      << name << ": expected \"" << log << "\" among " << c["log"];
 }
 
 class RecordedRestores : public testing::TestWithParam<const char*> {};

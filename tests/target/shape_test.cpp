@@ -30,11 +30,11 @@ std::size_t place_of(const std::string& name) {
 
 TEST(EraOfDump, EveryGenuineDumpFitsItsWriter) {
   const std::pair<const char*, const char*> folders[] = {
-      {"server/b3479", "8/2"},          {"server/b4748", "9/2-flat"},
-      {"modern/b4748", "9/2-flat"},     {"modern/rn-0.6.7", "9/2-streams"},
-      {"modern/rn-0.11.0", "9/2-mla"},  {"modern/rn-0.11.5", "9/2-no-outputs"},
-      {"modern/b9254", "9/2-rotated"},  {"modern/b10256", "9/2-window-cut"},
-      {"modern/b11118", "10/3"},        {"server/b0.7.0", "11/4"},
+      {"server/b3479", "8/2"},           {"server/b4748", "9/2-flat"},
+      {"modern/b4748", "9/2-flat"},      {"modern/rn-0.6.7", "9/2-streams"},
+      {"modern/rn-0.11.0", "9/2-mla"},   {"modern/rn-0.11.5", "9/2-no-outputs"},
+      {"modern/b9254", "9/2-rotated"},   {"modern/b10256", "9/2-window-cut"},
+      {"modern/b11118", "10/3"},         {"server/b0.7.0", "11/4"},
       {"server/b0.7.0-library", "11/4"}, {"server/b0.7.0-sessions", "11/4"}};
   for (const auto& [folder, era] : folders)
     for (const auto& path : test::dumps_below(test::testdata(folder))) {

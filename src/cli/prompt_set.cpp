@@ -1,0 +1,141 @@
+#include "cli/prompt_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "kvtool/error.h"
+#include "kvtool/open.h"
+
+namespace kvtool::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const std::string& path) {
+  const auto source = open_source(path);
+  std::string text(static_cast<std::size_t>(source->size()), '\0');
+  source->read_at(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+// Names end with NUL if there is one, as `find -print0` writes them, and else with a line feed.
+std::vector<std::string> names_in(const std::string& text) {
+  const char end = text.find('\0') == std::string::npos ? '\n' : '\0';
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t stop = std::min(text.find(end, at), text.size());
+    if (stop > at) names.push_back(text.substr(at, stop - at));
+    at = stop + 1;
+  }
+  return names;
+}
+
+std::vector<std::string> named(const PromptSetOptions& options) {
+  std::vector<std::string> names = options.files;
+  if (options.files_from.empty()) return names;
+  for (std::string& name : names_in(content_of(options.files_from)))
+    names.push_back(std::move(name));
+  return names;
+}
+
+// Regular files below a folder, by name. Links to folders are not followed.
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+bool is_dump(const Source& source) {
+  char magic[4] = {};
+  if (source.size() < sizeof magic) return false;
+  source.read_at(0, std::as_writable_bytes(std::span(magic)));
+  return std::memcmp(magic, "nsgg", 4) == 0 || std::memcmp(magic, "qsgg", 4) == 0;
+}
+
+Dump skim(const std::shared_ptr<const Source>& source) {
+  OpenOptions options;
+  options.trailing = Trailing::keep;
+  options.skim = true;
+  Dump dump = open_dump(source, options);
+  source->require_unchanged();
+  const Container container = dump.dialect.container;
+  if (container == Container::state || container == Container::sequence_state)
+    throw Error(ErrorKind::refused, "a bare state holds no tokens").in_file(source->name());
+  return dump;
+}
+
+void note_failure(PromptSet& set, const std::string& file, const std::string& message) {
+  fmt::print(stderr, "kvtool: {}\n", message);
+  set.failed.push_back({file, message});
+}
+
+// Reads a file of a folder, unless it is no dump at all.
+void read_found(PromptSet& set, const std::string& file) {
+  try {
+    const auto source = open_source(file);
+    if (is_dump(*source)) set.read(source);
+  } catch (const Error& error) {
+    note_failure(set, file, error.in_file(file).what());
+  }
+}
+
+void read_named(PromptSet& set, const std::string& file) {
+  try {
+    set.read(open_source(file));
+  } catch (const Error& error) {
+    note_failure(set, file, error.in_file(file).what());
+  }
+}
+
+void read_folder(PromptSet& set, const std::string& folder) {
+  try {
+    for (const std::string& file : files_below(folder)) read_found(set, file);
+  } catch (const fs::filesystem_error& error) {
+    note_failure(set, folder, fmt::format("{}: {}", folder, error.code().message()));
+  }
+}
+
+}  // namespace
+
+void add_prompt_set(CLI::App& verb, PromptSetOptions& options) {
+  verb.add_option("FILE", options.files, "dumps, and folders with dumps")
+      ->allow_extra_args(false);  // else "[a,b]" would be taken apart
+  verb.add_option("--files-from", options.files_from,
+                  "read more names from here, a line or a NUL each; - is standard input")
+      ->type_name("LIST");
+}
+
+void PromptSet::add(StoredPrompt prompt, const TokenArea& tokens) {
+  const auto known = std::find(shapes.begin(), shapes.end(), prompt.shape);
+  shape_of.push_back(static_cast<std::size_t>(known - shapes.begin()));
+  if (known == shapes.end()) shapes.push_back(prompt.shape);
+  tree.add(symbols_of(tokens, media), media);
+  prompts.push_back(std::move(prompt));
+}
+
+void PromptSet::read(const std::shared_ptr<const Source>& source) {
+  const Dump dump = skim(source);
+  add(stored_prompt(dump), dump.tokens);
+}
+
+PromptSet read_prompts(const PromptSetOptions& options) {
+  PromptSet set;
+  const std::vector<std::string> names = named(options);
+  if (names.empty()) throw Error(ErrorKind::usage, "which files? give FILE... or --files-from");
+  for (const std::string& name : names) {
+    std::error_code ignored;
+    if (name != "-" && fs::is_directory(name, ignored))
+      read_folder(set, name);
+    else
+      read_named(set, name);
+  }
+  return set;
+}
+
+}  // namespace kvtool::cli
