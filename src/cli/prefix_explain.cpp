@@ -42,7 +42,8 @@ class Explainer {
     out.line("{}: {}", printable(b_.prompt->name), counted(b_.tokens, "token"));
     if (!same_shape_) print_shapes(out);
     if (equal()) return out.line("the tokens are equal");
-    out.line("the first {} are equal: {} of the one, {} of the other", difference_.tokens,
+    out.line("the first {} {} equal: {} of the one, {} of the other",
+             counted(difference_.tokens, "token"), difference_.tokens == 1 ? "is" : "are",
              percent(difference_.tokens, a_.tokens), percent(difference_.tokens, b_.tokens));
     print_verdict(out);
     print_neighbours(out);

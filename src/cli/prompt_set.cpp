@@ -104,8 +104,7 @@ void read_folder(PromptSet& set, const std::string& folder) {
 }  // namespace
 
 void add_prompt_set(CLI::App& verb, PromptSetOptions& options) {
-  verb.add_option("FILE", options.files, "dumps, and folders with dumps")
-      ->allow_extra_args(false);  // else "[a,b]" would be taken apart
+  verb.add_option("FILE", options.files, "dumps, and folders with dumps");
   verb.add_option("--files-from", options.files_from,
                   "read more names from here, a line or a NUL each; - is standard input")
       ->type_name("LIST");
