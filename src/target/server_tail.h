@@ -1,4 +1,4 @@
-// What llama-server itself reads of a slot file: the packed ids, and the checkpoints behind the state.
+// What llama-server itself reads of a slot file: packed ids, and checkpoints behind the state.
 #pragma once
 
 #include <cstdint>

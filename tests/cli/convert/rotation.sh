@@ -1,0 +1,9 @@
+# A file that does not say whether its rows are rotated, and what has to be said.
+. "$TESTDATA/../tests/cli/words"
+try kvtool convert $TESTDATA/modern/b11118/llamah64-fa-q8_0.seq0.ggsq -ctk f16 -ctv f16 -o a.ggsq
+try kvtool convert $TESTDATA/modern/b11118/llamah64-fa-q8_0.seq0.ggsq -ctk f16 -ctv f16 --rotation hadamard -o a.ggsq
+kvtool convert $TESTDATA/modern/b11118/llamah64-fa-q8_0.seq0.ggsq -ctk f16 -ctv f16 --rotation hadamard -m $TESTDATA/models/llama-h64.gguf -q -o a.ggsq
+try kvtool diff $TESTDATA/modern/b11118/llamah64-fa-f16.seq0.ggsq a.ggsq --summary
+try kvtool convert $TESTDATA/modern/b11118/llamah64-fa-f16.seq0.ggsq -ctk q8_0 -o b.ggsq
+kvtool convert $TESTDATA/modern/b11118/llamah64-fa-f16.seq0.ggsq -ctk q8_0 --for 0.7.0 -m $TESTDATA/models/llama-h64.gguf -q -o b.ggsq
+kvtool inspect b.ggsq | grep 'memory 0'
