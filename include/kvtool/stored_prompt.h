@@ -34,7 +34,8 @@ struct StoredPrompt {
   bool has_cache = false;            // there is an attention cache
   std::uint64_t file_bytes = 0;
   std::uint64_t kv_bytes_per_token = 0;  // K and V of a cell in all caches that hold every position
-  std::string shape;                 // arch, arrangement, layers and types, see shape_text()
+  std::string arch;                  // empty where none is stored
+  std::string shape;                 // arrangement, layers and types, see shape_text()
   RewindFacts rewind;
   std::vector<MediaSpan> media;      // of the token list
 };
@@ -42,9 +43,9 @@ struct StoredPrompt {
 // Takes these facts from a dump, which may have been skimmed (OpenOptions::skim).
 [[nodiscard]] StoredPrompt stored_prompt(const Dump& dump);
 
-// One line that says of what shape and types the memories of a dump are, equal for two dumps exactly
-// when their K/V can stand for each other: arch (where it is stored), arrangement, and of each
-// memory the layers with types, row sizes, orientation and rotation.
+// One line that says of what shape and types the memories of a dump are: arrangement, and of each
+// memory the layers with types, row sizes, orientation and rotation. K/V of two dumps can stand for
+// each other if it is equal and they are of one arch.
 [[nodiscard]] std::string shape_text(const Dump& dump);
 
 // What llama-server makes of a restored file when the next prompt comes.

@@ -24,12 +24,21 @@ struct TextAhead {
   bool only_tokens = false;  // the texts go on alike beyond both tokens that differ
 };
 
+// A slot file stores no arch, so it contradicts none.
+bool are_of_one_shape(const Dump& a, const Dump& b) {
+  return shape_text(a) == shape_text(b) && (!a.arch || !b.arch || *a.arch == *b.arch);
+}
+
+std::string shape_with_arch(const Dump& dump) {
+  return dump.arch ? *dump.arch + ", " + shape_text(dump) : shape_text(dump);
+}
+
 class Explainer {
  public:
   Explainer(const Prompt& a, const Prompt& b, const ExplainOptions& options)
       : options_(options), a_(side(a)), b_(side(b)) {
     difference_ = first_difference(a_.symbols, b_.symbols, media_);
-    same_shape_ = !a.dump || !b.dump || shape_text(*a.dump) == shape_text(*b.dump);
+    same_shape_ = !a.dump || !b.dump || are_of_one_shape(*a.dump, *b.dump);
     if (options.vocab && !equal()) ahead_ = text_ahead();
   }
 
@@ -99,8 +108,8 @@ class Explainer {
 
   void print_shapes(Printer& out) const {
     out.line("their K/V are not of one kind, so equal tokens share nothing:");
-    out.line("  {}", shape_text(*a_.prompt->dump));
-    out.line("  {}", shape_text(*b_.prompt->dump));
+    out.line("  {}", shape_with_arch(*a_.prompt->dump));
+    out.line("  {}", shape_with_arch(*b_.prompt->dump));
   }
 
   void print_verdict(Printer& out) const {

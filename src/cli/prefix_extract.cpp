@@ -24,8 +24,8 @@ void require_one_shape(const PromptSet& set) {
   for (std::size_t p = 1; p < set.prompts.size(); ++p)
     if (!set.same_shape(0, p))
       throw Error(ErrorKind::refused, fmt::format("K/V of another kind than in {}: {}; there: {}",
-                                                  set.prompts[0].name, set.prompts[p].shape,
-                                                  set.prompts[0].shape))
+                                                  set.prompts[0].name, set.shapes[set.shape_of[p]],
+                                                  set.shapes[set.shape_of[0]]))
           .in_file(set.prompts[p].name);
 }
 
@@ -44,6 +44,7 @@ std::size_t source_in(PromptSet& set, const std::string& from) {
   for (std::size_t p = 0; p < set.prompts.size(); ++p)
     if (set.prompts[p].name == from) return p;
   set.read(open_source(from));
+  set.sort_out_shapes();
   return set.prompts.size() - 1;
 }
 

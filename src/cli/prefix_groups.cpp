@@ -69,7 +69,11 @@ struct OtherShape {
   std::uint64_t shared;
 };
 
-// For each pair of shapes that stand side by side in the tree, the pair of files that share most.
+// How many of them people are shown.
+constexpr std::size_t most_shown = 5;
+
+// For each pair of shapes that stand side by side in the tree, the pair of files that share most;
+// those that share most come first.
 std::vector<OtherShape> across_shapes(const PromptSet& set, std::uint64_t least) {
   std::map<std::pair<std::size_t, std::size_t>, OtherShape> most;
   const auto order = set.tree.order();
@@ -84,6 +88,9 @@ std::vector<OtherShape> across_shapes(const PromptSet& set, std::uint64_t least)
   }
   std::vector<OtherShape> list;
   for (const auto& [shapes, pair] : most) list.push_back(pair);
+  std::stable_sort(list.begin(), list.end(), [](const OtherShape& x, const OtherShape& y) {
+    return x.shared > y.shared;
+  });
   return list;
 }
 
@@ -165,7 +172,9 @@ void print_text(const PromptSet& set, const std::vector<ShapeGroups>& all, std::
   out.line("{}: {} begin like another; {} of K/V are held more than once",
            counted(set.prompts.size(), "file"), grouped, human_bytes(bytes));
   for (const ShapeGroups& shape : all) GroupText(set, shape.groups, out).print();
-  for (const OtherShape& pair : across_shapes(set, least)) {
+  const std::vector<OtherShape> others = across_shapes(set, least);
+  for (std::size_t i = 0; i < std::min(others.size(), most_shown); ++i) {
+    const OtherShape& pair = others[i];
     out.line("");
     out.line("{} and {} begin with the same {}, but their K/V are not of one kind:",
              printable(set.prompts[pair.a].name), printable(set.prompts[pair.b].name),
@@ -173,6 +182,8 @@ void print_text(const PromptSet& set, const std::vector<ShapeGroups>& all, std::
     out.line("  {}", set.shapes[set.shape_of[pair.a]]);
     out.line("  {}", set.shapes[set.shape_of[pair.b]]);
   }
+  if (others.size() > most_shown)
+    out.line("and {} more pairs of kinds; --json lists all", others.size() - most_shown);
 }
 
 Json groups_json(const PromptSet& set, const std::vector<ShapeGroups>& all) {

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "kvtool/error.h"
 #include "kvtool/open.h"
@@ -46,7 +48,8 @@ std::vector<std::string> named(const PromptSetOptions& options) {
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file()) files.push_back(entry.path().string());
+    if (entry.is_regular_file() && entry.path().extension() != ".checkpoints")  // ik_llama.cpp's
+      files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -111,9 +114,6 @@ void add_prompt_set(CLI::App& verb, PromptSetOptions& options) {
 }
 
 void PromptSet::add(StoredPrompt prompt, const TokenArea& tokens) {
-  const auto known = std::find(shapes.begin(), shapes.end(), prompt.shape);
-  shape_of.push_back(static_cast<std::size_t>(known - shapes.begin()));
-  if (known == shapes.end()) shapes.push_back(prompt.shape);
   tree.add(symbols_of(tokens, media), media);
   prompts.push_back(std::move(prompt));
 }
@@ -121,6 +121,24 @@ void PromptSet::add(StoredPrompt prompt, const TokenArea& tokens) {
 void PromptSet::read(const std::shared_ptr<const Source>& source) {
   const Dump dump = skim(source);
   add(stored_prompt(dump), dump.tokens);
+}
+
+void PromptSet::sort_out_shapes() {
+  std::map<std::string, std::set<std::string>> archs;  // known ones of each shape
+  for (const StoredPrompt& prompt : prompts)
+    if (!prompt.arch.empty()) archs[prompt.shape].insert(prompt.arch);
+  std::map<std::string, std::size_t> number;
+  shapes.clear();
+  shape_of.clear();
+  for (const StoredPrompt& prompt : prompts) {
+    const auto known = archs.find(prompt.shape);
+    const bool told = prompt.arch.empty() && known != archs.end() && known->second.size() == 1;
+    const std::string& arch = told ? *known->second.begin() : prompt.arch;
+    const std::string name = arch.empty() ? prompt.shape : arch + ", " + prompt.shape;
+    const auto [at, fresh] = number.try_emplace(name, shapes.size());
+    if (fresh) shapes.push_back(name);
+    shape_of.push_back(at->second);
+  }
 }
 
 PromptSet read_prompts(const PromptSetOptions& options) {
@@ -134,6 +152,7 @@ PromptSet read_prompts(const PromptSetOptions& options) {
     else
       read_named(set, name);
   }
+  set.sort_out_shapes();
   return set;
 }
 

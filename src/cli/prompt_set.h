@@ -28,7 +28,7 @@ struct FailedFile {
 
 struct PromptSet {
   std::vector<StoredPrompt> prompts;  // in the order of reading, which numbers them in the tree
-  std::vector<std::string> shapes;    // all that occur, see shape_text()
+  std::vector<std::string> shapes;    // kinds of K/V that occur: arch, as far as known, and shape
   std::vector<std::size_t> shape_of;  // of each prompt, as index into `shapes`
   std::vector<FailedFile> failed;
   MediaIndex media;
@@ -38,6 +38,9 @@ struct PromptSet {
   void add(StoredPrompt prompt, const TokenArea& tokens);
   // Reads a dump and adds it. Throws Error when that cannot be done, and for a bare state.
   void read(const std::shared_ptr<const Source>& source);
+  // Fills `shapes` and `shape_of`, when all prompts are there. Slot files store no arch: they
+  // count as of the arch that the sessions of their shape have, if these agree on one.
+  void sort_out_shapes();
   [[nodiscard]] bool same_shape(std::size_t a, std::size_t b) const {
     return shape_of[a] == shape_of[b];
   }

@@ -18,10 +18,10 @@ bool same_shape(const Layer& a, const Layer& b) {
   return same_shape(a.k, b.k) && same_shape(a.v, b.v) && same_shape(a.ple, b.ple);
 }
 
-// " K f16 64", with the bytes of a cell.
+// ", K f16 64 bytes": those of one cell.
 void tensor_text(Text& out, const char* name, const Tensor& tensor) {
   if (tensor.orientation == Orientation::absent) return;
-  fmt::format_to(out, " {} {} {}{}", name, info(tensor.type).name, tensor.cell_bytes(),
+  fmt::format_to(out, ", {} {} {} bytes{}", name, info(tensor.type).name, tensor.cell_bytes(),
                  tensor.orientation == Orientation::transposed ? " transposed" : "");
 }
 
@@ -31,11 +31,12 @@ void layer_text(Text& out, const Layer& layer, bool recurrent) {
   tensor_text(out, "PLE", layer.ple);
 }
 
-// "32 x K f16 2048 V f16 2048", equal neighbours counted.
+// "32 layers, K f16 2048 bytes, V f16 2048 bytes", equal neighbours counted.
 void layers_text(Text& out, const std::vector<Layer>& layers, bool recurrent) {
   for (std::size_t first = 0, end = 0; first < layers.size(); first = end) {
     while (end < layers.size() && same_shape(layers[first], layers[end])) ++end;
-    fmt::format_to(out, "{} {} x", first == 0 ? "" : ",", end - first);
+    fmt::format_to(out, "{} {} layer{}", first == 0 ? "" : ",", end - first,
+                   end - first == 1 ? "" : "s");
     layer_text(out, layers[first], recurrent);
   }
 }
@@ -82,8 +83,7 @@ void memory_text(Text& out, const Memory& memory, const Dialect& dialect) {
 std::string shape_text(const Dump& dump) {
   std::string text;
   Text out(text);
-  fmt::format_to(out, "{}{}{}", dump.arch.value_or(""), dump.arch ? ", " : "",
-                 dump.state.arrangement);
+  fmt::format_to(out, "{}", dump.state.arrangement);
   for (const Memory& memory : dump.state.memories) memory_text(out, memory, dump.dialect);
   return text;
 }

@@ -59,6 +59,7 @@ StoredPrompt stored_prompt(const Dump& dump) {
   prompt.file_bytes = dump.source->size();
   prompt.tokens = dump.tokens.ids.size();
   prompt.media = dump.tokens.media;
+  prompt.arch = dump.arch.value_or("");
   prompt.shape = shape_text(dump);
   prompt.rewind = rewind_facts(dump);
   for (const Memory& memory : dump.state.memories) {
