@@ -34,7 +34,9 @@ class Mapper final : public format::Visitor {
     add(path, name, tensor.extent.size);
   }
 
-  std::vector<MapRange> finish(std::uint64_t size) {
+  // `dropped`: trailing bytes that the caller chose to leave out are in the file all the same.
+  std::vector<MapRange> finish(std::uint64_t size, bool dropped) {
+    if (dropped && at_ < size) add(nullptr, "tail.dropped", size - at_);
     expect_at(size);
     return std::move(ranges_);
   }
@@ -95,7 +97,8 @@ std::string section(const std::string& path) {
   if (path == "n_token" || path == "tokens") return "tokens";
   if (path.rfind("tail.checkpoint[", 0) == 0) return path.substr(0, path.find(']') + 1);
   if (path.rfind("tail.draft_model.", 0) == 0) return "tail.draft_model";
-  if (path.rfind("tail.", 0) == 0) return path == "tail.trailing" ? path : "tail.header";
+  if (path.rfind("tail.", 0) == 0)
+    return path == "tail.trailing" || path == "tail.dropped" ? path : "tail.header";
   if (path.rfind("memory[", 0) != 0) return path.rfind("n_", 0) == 0 ? path.substr(2) : path;
   if (path.find(".stream[") == std::string::npos && path.find(".n_stream") != std::string::npos)
     return fmt::format("{}.headers", owner_of(path));
@@ -106,7 +109,8 @@ std::vector<MapRange> map_with(const Dump& dump, Mapper::Label label) {
   Mapper mapper(label);
   format::Walker walker(mapper);
   format::walk(walker, dump);
-  return mapper.finish(dump.source->size());
+  const bool may_drop = format::holds_one_sequence(dump.dialect) && dump.tail.trailing.size == 0;
+  return mapper.finish(dump.source->size(), may_drop);
 }
 
 }  // namespace
