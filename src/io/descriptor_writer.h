@@ -11,22 +11,24 @@
 
 #include "io/disk.h"
 #include "io/holes.h"
+#include "io/writeback.h"
 #include "kvtool/dump.h"
 #include "kvtool/source.h"
 
 namespace kvtool {
 
-// What becomes of the holes of a source.
-enum class HolePolicy {
-  fill,  // zeros are written; for pipes, and for files that others append to
-  keep,  // the output gets a hole of its own
+// What a descriptor stands for.
+enum class Destination {
+  stream,  // a pipe, or a file that others write to as well
+  file,    // a file of our own: it gets the holes of its sources, and the disk is kept busy
 };
 
 class DescriptorWriter {
  public:
   // `name` is for messages.
-  DescriptorWriter(Disk& disk, std::string name, HolePolicy policy = HolePolicy::fill)
-      : disk_(disk), name_(std::move(name)), policy_(policy), holes_(disk) {}
+  DescriptorWriter(Disk& disk, std::string name, Destination destination = Destination::stream)
+      : disk_(disk), name_(std::move(name)), destination_(destination), holes_(disk),
+        writeback_(disk) {}
 
   // Throws Error(io).
   void write(int fd, std::span<const std::byte> bytes);
@@ -44,6 +46,7 @@ class DescriptorWriter {
     std::uint64_t bytes = 0;  // in the ranges
   };
 
+  void written(int fd, std::uint64_t bytes);
   void copy_sparse(int fd, const Source& source, std::span<const Extent> ranges);
   void copy_dense(int fd, const Source& source, std::span<const Extent> ranges);
   void write_zeros(int fd, std::uint64_t size);
@@ -60,8 +63,9 @@ class DescriptorWriter {
 
   Disk& disk_;
   std::string name_;
-  HolePolicy policy_;
+  Destination destination_;
   Holes holes_;
+  Writeback writeback_;
 };
 
 }  // namespace kvtool

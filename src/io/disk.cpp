@@ -44,6 +44,10 @@ void* Disk::map(int fd, off_t offset, std::size_t size) {
 
 int Disk::unmap(void* address, std::size_t size) { return ::munmap(address, size); }
 
+void Disk::start_writeback(int fd, off_t offset, off_t size) {
+  static_cast<void>(::sync_file_range(fd, offset, size, SYNC_FILE_RANGE_WRITE));
+}
+
 int Disk::fsync(int fd) { return ::fsync(fd); }
 int Disk::fchmod(int fd, mode_t mode) { return ::fchmod(fd, mode); }
 int Disk::rename(const char* from, const char* to) { return ::rename(from, to); }

@@ -28,6 +28,8 @@ class Disk {
   // Maps `size` bytes of a file to be read, with all pages that it has; MAP_FAILED on failure.
   virtual void* map(int fd, off_t offset, std::size_t size);
   virtual int unmap(void* address, std::size_t size);
+  // Starts writing a range to the device and does not wait for it; only fsync reports errors.
+  virtual void start_writeback(int fd, off_t offset, off_t size);
   virtual int fsync(int fd);
   virtual int fchmod(int fd, mode_t mode);
   virtual int rename(const char* from, const char* to);

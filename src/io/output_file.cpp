@@ -45,7 +45,7 @@ class StandardOutput final : public Output {
 
 OutputFile::OutputFile(Disk& disk, std::string path, const OutputOptions& options)
     : disk_(disk), path_(std::move(path)), folder_(folder_of(path_)), options_(options),
-      writer_(disk, path_, HolePolicy::keep) {
+      writer_(disk, path_, Destination::file) {
   if (!options_.overwrite && exists(path_))
     throw Error(ErrorKind::refused, "exists already; --force replaces it").in_file(path_);
   if (std::filesystem::is_directory(path_))

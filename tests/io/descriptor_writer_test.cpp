@@ -29,7 +29,13 @@ class TroubledDisk final : public Disk {
   int writev_error = 0;
   int mapped = 0;               // calls that worked
   int copied = 0;
+  off_t begun = 0;              // bytes sent on their way to the device, from the file's beginning
 
+  void start_writeback(int fd, off_t offset, off_t size) override {
+    EXPECT_EQ(offset, begun);
+    begun = offset + size;
+    Disk::start_writeback(fd, offset, size);
+  }
   ssize_t writev(int fd, const struct iovec* pieces, int count) override {
     if (interrupts()) return fail(EINTR);
     if (writev_error != 0) return fail(writev_error);
@@ -141,6 +147,16 @@ TEST_F(DescriptorWriterTest, FailsWhenTheDiskIsFull) {
   EXPECT_THROW(copy(), Error);
 }
 
+TEST_F(DescriptorWriterTest, SendsAFileToTheDiskOnTheWay) {
+  ranges_.assign(10, {0, size});
+  DescriptorWriter(disk_, "out", Destination::file).copy(out_, *source_, ranges_);
+  EXPECT_TRUE(found() == wanted());
+  EXPECT_GT(disk_.begun, 16 << 20);
+  disk_.begun = 0;
+  DescriptorWriter(disk_, "out", Destination::stream).copy(out_, *source_, ranges_);
+  EXPECT_EQ(disk_.begun, 0);
+}
+
 std::uint64_t bytes_on_disk(int fd) {
   struct stat status {};
   EXPECT_EQ(::fstat(fd, &status), 0);
@@ -167,12 +183,12 @@ TEST_F(DescriptorWriterTest, KeepsOrFillsHoles) {
   for (const Extent& range : ranges)
     expected.append({bytes.begin() + static_cast<std::ptrdiff_t>(range.offset),
                      bytes.begin() + static_cast<std::ptrdiff_t>(range.end())});
-  for (const HolePolicy policy : {HolePolicy::keep, HolePolicy::fill}) {
+  for (const Destination destination : {Destination::file, Destination::stream}) {
     ASSERT_EQ(::ftruncate(out_, 0), 0);
     ASSERT_EQ(::lseek(out_, 0, SEEK_SET), 0);
-    DescriptorWriter(disk_, "out", policy).copy(out_, sparse, ranges);
+    DescriptorWriter(disk_, "out", destination).copy(out_, sparse, ranges);
     EXPECT_TRUE(found() == expected.get());
-    EXPECT_EQ(bytes_on_disk(out_) < 1U << 20U, policy == HolePolicy::keep);
+    EXPECT_EQ(bytes_on_disk(out_) < 1U << 20U, destination == Destination::file);
   }
 }
 

@@ -56,7 +56,7 @@ class FileSink final : public Sink {
 
  private:
   int fd_ = memory_file();
-  DescriptorWriter writer_{Disk::system(), "output", HolePolicy::keep};
+  DescriptorWriter writer_{Disk::system(), "output", Destination::file};
 };
 
 // A tensor of random bytes behind some other bytes, in memory and in a file.
