@@ -23,8 +23,8 @@
 
 namespace kvtool::format {
 
-// llama.cpp has at most this many sequences, and one stream for each.
-inline constexpr std::uint32_t most_streams = 256;
+// llama.cpp has at most one stream for each sequence.
+inline constexpr std::uint32_t most_streams = most_sequences;
 
 // How many sequence ids a cell may list.
 struct SequenceIds {
@@ -55,14 +55,12 @@ void extension(Io& io, CellExtra& extra, CellExtension kind) {
 template <class Io>
 void cell(Io& io, StoredCell& c, CellExtension kind, SequenceIds allowed) {
   io.position("pos", c.position);
-  const std::uint32_t n = io.count("n_seq", c.ids.size(), 4, allowed.most);
-  if constexpr (Io::reads) {
-    io.require(n >= allowed.least, io.offset() - 4, "n_seq",
-               "expected " + std::to_string(allowed.least) + ", found " + std::to_string(n));
-    c.ids.resize(n);
-  }
+  const std::uint32_t n =
+      io.count_near_one("n_seq", c.ids.size(), 4, allowed.least, allowed.most);
+  if constexpr (Io::reads) c.ids.resize(n);
   extension(io, c.extra, kind);
   for (SequenceId& id : c.ids) io.sequence_id("seq_id", id);
+  if constexpr (Io::reads) io.sequence_ids(c.ids);
 }
 
 // Bytes of a cell, or the least it can have.
@@ -148,6 +146,7 @@ void layers_of_stream(Io& io, AnyStream& stream, bool has_v) {
   all_layers(io, stream, &Layer::k,
              [&](auto& layer) { rows(io, stream, layer, &Layer::k, k_names); });
   if (!has_v) return;
+  if constexpr (Io::reads) io.completed();  // a cache whose V is wrong, rather than one without V
   all_layers(io, stream, &Layer::v, [&](auto& layer) {
     if (stream.v_transposed != 0)
       columns(io, stream, layer);
@@ -166,9 +165,11 @@ void attention_stream(Io& io, AnyStream& stream, const Dialect& dialect, bool ha
   io.begin_stream(stream);
   const SequenceIds allowed = attention_ids(dialect);
   const std::uint32_t n = io.count("cell_count", stream.cells.size(),
-                                   least_cell_bytes(dialect.extension, allowed));
+                                   least_cell_bytes(dialect.extension, allowed), most_cells);
   if (n == 0 && dialect.streams) return;
   cells(io, stream.cells, n, dialect.extension, allowed);
+  if constexpr (Io::reads)
+    if (n > 1) io.completed();  // the words of one cell can be anything
   io.flag("v_trans", stream.v_transposed);
   const std::uint32_t layers =
       io.count("n_layer", stream.layers.size(), has_v ? 24 : 12, most_layers);
@@ -190,11 +191,8 @@ template <class Io, class AnyMemory>
 void attention(Io& io, AnyMemory& memory, const Dialect& dialect, bool has_v) {
   std::uint32_t streams = 1;
   if (dialect.streams)
-    streams = io.count("n_stream", memory.streams.size(), 4, most_streams);
-  if constexpr (Io::reads) {
-    io.require(streams > 0, io.offset() - 4, "n_stream", "expected 1 or more, found 0");
-    memory.streams.resize(streams);
-  }
+    streams = io.count_near_one("n_stream", memory.streams.size(), 4, 1, most_streams);
+  if constexpr (Io::reads) memory.streams.resize(streams);
   for (std::size_t s = 0; s < memory.streams.size(); ++s) {
     const Scope in = io.scope("stream", s);
     attention_stream(io, memory.streams[s], dialect, has_v);

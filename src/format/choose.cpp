@@ -75,9 +75,11 @@ Dump resolve_two(Dump first, Dump second) {
     return resolve_recurrent(std::move(first), std::move(second));
   if (is_lone(first, MemoryKind::recurrent) && is_lone(second, MemoryKind::attention))
     return resolve_recurrent(std::move(second), std::move(first));
-  if (first.layout != second.layout)
-    first.why.push_back(fmt::format("reads as {} too, with the same content: no byte tells them apart",
-                                    second.layout));
+  if (first.layout == second.layout) return first;
+  const std::string other = fmt::format(
+      "reads as {} too, with the same content: no byte tells them apart", second.layout);
+  const bool said = std::find(first.why.begin(), first.why.end(), other) != first.why.end();
+  if (!said) first.why.push_back(other);  // dialects that differ in nothing visible say it again
   return first;
 }
 

@@ -55,6 +55,12 @@ bool is_dump_magic(std::uint32_t magic) { return magic == session_magic || magic
 // Things that people hand over instead of a dump.
 void refuse_other_files(const Window& window, const Stamp& stamp) {
   if (window.size() == 0) fail_at(0, "magic", ErrorKind::damaged, "the file is empty");
+  if (window.size() < sizeof stamp.magic)
+    fail_at(0, "magic", ErrorKind::damaged,
+            fmt::format("needs {} bytes, the file has {}", sizeof stamp.magic, window.size()));
+  if (is_dump_magic(stamp.magic) && window.size() < sizeof stamp)
+    fail_at(4, "version", ErrorKind::damaged,
+            fmt::format("needs {} bytes, {} remain", sizeof stamp.version, window.size() - 4));
   if (is_dump_magic(__builtin_bswap32(stamp.magic)))
     fail_at(0, "magic", ErrorKind::unsupported,
             "byte-swapped: written on a big-endian machine, or the bytes of each word are reversed");
@@ -102,6 +108,7 @@ class Opener {
       if (!readings_.empty()) return finish(strictness);
     }
     refuse_ik_llama(window_, stamp.magic, stamp.version);
+    blame_one_word(dialects);
     fail_all(stamp);
   }
 
@@ -149,8 +156,21 @@ class Opener {
     keep_least_trailing();
   }
 
-  bool wanted(const std::string& layout) const {
-    return layout.compare(0, options_.layout.size(), options_.layout) == 0;
+  // A file that would read to its last byte if one word were not impossible has that word damaged.
+  void blame_one_word(const std::vector<Dialect>& dialects) {
+    const Furthest strict = furthest_;
+    try_all(dialects, Strictness::forgiving);
+    furthest_ = strict;
+    if (complaint_) throw Error(*complaint_);
+  }
+
+  bool wanted(const std::string& layout) const { return layout.starts_with(options_.layout); }
+
+  // Errors of layouts that were not asked for are of no interest.
+  void note(const Error& error, const std::string& attempt, std::uint64_t progress,
+            bool whole = false) {
+    if (wanted(attempt) || options_.layout.starts_with(attempt))
+      furthest_.note(error, attempt, progress, whole);
   }
 
   void try_dialect(const Dialect& dialect, Strictness strictness) {
@@ -163,11 +183,14 @@ class Opener {
       prelude(io, dump);
       prefix(io, dump.state, dialect);
     } catch (const Error& error) {
-      return furthest_.note(error, name_of(dialect));
+      return note(error, name_of(dialect), io.progress());
     }
     dump.tokens = decode_tokens(std::move(dump.tokens.words));
-    for (StateReading& reading : read_states(io, dialect, name_of(dialect), furthest_))
-      try_end(dump, std::move(reading));
+    Furthest of_dialect;
+    auto readings = read_states(io, dialect, name_of(dialect), of_dialect);
+    if (!of_dialect.empty())
+      note(of_dialect.error(), of_dialect.attempt(), of_dialect.progress());
+    for (StateReading& reading : readings) try_end(dump, std::move(reading));
   }
 
   // Takes a reading of the memories if the rest of the file is accounted for.
@@ -176,16 +199,30 @@ class Opener {
     reading.state.source_sequence = dump.state.source_sequence;
     dump.state = std::move(reading.state);
     dump.layout = name_of(dump.dialect, visible_choices(dump.state)) + "/" + dump.state.arrangement;
-    if (!wanted(dump.layout)) return;
     Reader io = reading.end;
-    const std::uint64_t end_of_state = io.offset();
     std::string problem = read_rest(io, dump);
-    if (!problem.empty() && !may_trail(dump)) {
-      furthest_.note(Error(ErrorKind::damaged, Place{end_of_state, "end"}, problem), dump.layout);
-      return;
-    }
+    if (!problem.empty() && !may_trail(dump))
+      return note(Error(ErrorKind::damaged, Place{dump.tail.trailing.offset, "trailing"}, problem),
+                  dump.layout, io.progress(), !dump.state.memories.empty());
     if (!problem.empty()) dump.notes.push_back(std::move(problem));
-    readings_.push_back(std::move(dump));
+    take(std::move(dump), io.complaint());
+  }
+
+  // A reading to the last byte, unless it is not what was asked for or had to be forgiven.
+  void take(Dump dump, const std::optional<Error>& complaint) {
+    if (!wanted(dump.layout)) {
+      other_layout_ = dump.layout;
+    } else if (complaint) {
+      if (!complaint_)
+        complaint_ = explained(*complaint, fmt::format("all else fits {}", dump.layout));
+    } else {
+      readings_.push_back(std::move(dump));
+    }
+  }
+
+  static Error explained(const Error& error, const std::string& why) {
+    return {error.kind(), error.place().value_or(Place{}),
+            fmt::format("{} ({})", error.message(), why)};
   }
 
   bool may_trail(const Dump& dump) const {
@@ -216,13 +253,18 @@ class Opener {
     why.insert(why.end(), dump.why.begin(), dump.why.end());
     dump.why = std::move(why);
     if (strictness == Strictness::structural)
-      dump.notes.emplace_back("read without the plausibility tests: negative positions are there");
+      dump.notes.emplace_back(
+          "read without the plausibility tests: a position is negative, or the sequence ids of a cell "
+          "repeat, are out of order or too large");
     return dump;
   }
 
   [[noreturn]] void fail_all(const Stamp& stamp) const {
+    if (other_layout_)
+      throw Error(ErrorKind::usage, fmt::format("does not read as {}, but as {}", options_.layout,
+                                                *other_layout_));
     if (furthest_.empty())
-      throw Error(ErrorKind::usage, "no layout is named " + options_.layout);
+      throw Error(ErrorKind::usage, fmt::format("no layout is named {}", options_.layout));
     const Error& e = furthest_.error();
     const bool bare = !is_dump_magic(stamp.magic) && stamp.magic != sequence_state_magic;
     if (bare)
@@ -230,9 +272,7 @@ class Opener {
               fmt::format("expected ggsn, ggsq or a bare state, found {:#010x} (as a state, {} came "
                           "furthest: {})",
                           stamp.magic, furthest_.attempt(), e.what()));
-    const Place place = e.place().value_or(Place{});
-    throw Error(e.kind(), place, fmt::format("{} (no layout fits; {} came furthest)", e.message(),
-                                             furthest_.attempt()));
+    throw explained(e, fmt::format("no layout fits; {} came furthest", furthest_.attempt()));
   }
 
   std::shared_ptr<const Source> source_;
@@ -240,6 +280,8 @@ class Opener {
   Window window_;
   Furthest furthest_;
   std::vector<Dump> readings_;
+  std::optional<std::string> other_layout_;  // one that fits, but was not asked for
+  std::optional<Error> complaint_;           // of a reading that fits but for one word
 };
 
 }  // namespace

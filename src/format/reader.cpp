@@ -15,6 +15,11 @@ namespace {
 // Longest architecture name taken; real ones have up to 20 characters.
 constexpr std::uint32_t most_name_characters = 256;
 
+// "1", or "1 or more" where more than one value is allowed.
+std::string least_text(std::uint32_t least, std::uint32_t most) {
+  return fmt::format("{}{}", least, least == most ? "" : " or more");
+}
+
 bool printable(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
@@ -35,13 +40,27 @@ void Reader::need(const char* field, std::uint64_t bytes) const {
     fail(offset(), field, fmt::format("needs {} bytes, {} remain", bytes, cursor_.remaining()));
 }
 
+// Blobs are judged one by one and refuse no file, so nothing in them needs forgiving.
 Reader Reader::inside(const Extent& bounds) const {
-  return {Cursor(cursor_.window(), bounds), strictness_};
+  const bool plausible = strictness_ == Strictness::plausible;
+  return {Cursor(cursor_.window(), bounds),
+          plausible ? Strictness::plausible : Strictness::structural};
+}
+
+void Reader::refuse_or_forgive(const Error& error) {
+  if (strictness_ != Strictness::forgiving || complaint_) throw Error(error);
+  complaint_ = error;
+}
+
+void Reader::complain(std::uint64_t offset, const char* field, const std::string& detail) {
+  refuse_or_forgive(Error(ErrorKind::damaged, Place{offset, Scope::path(scope_) + field}, detail));
 }
 
 void Reader::take_over(const Reader& ahead) {
   cursor_ = ahead.cursor_;
   next_stream_ = ahead.next_stream_;
+  progress_ = ahead.progress_;
+  complaint_ = ahead.complaint_;
 }
 
 void Reader::u32(const char* field, std::uint32_t& value) {
@@ -68,7 +87,7 @@ void Reader::constant(const char* field, std::uint32_t expected) {
 void Reader::flag(const char* field, std::uint32_t& value) {
   const std::uint64_t at = offset();
   u32(field, value);
-  if (value > 1) fail(at, field, fmt::format("expected 0 or 1, found {}", value));
+  if (value > 1) complain(at, field, fmt::format("expected 0 or 1, found {}", value));
 }
 
 std::uint32_t Reader::count(const char* field, std::uint64_t /*current*/, std::uint64_t least_bytes,
@@ -94,7 +113,35 @@ void Reader::position(const char* field, Position& value) {
 void Reader::sequence_id(const char* field, SequenceId& value) {
   const std::uint64_t at = offset();
   i32(field, value);
-  if (value < 0) fail(at, field, fmt::format("expected 0 or more, found {}", value));
+  if (value < 0) complain(at, field, fmt::format("expected 0 or more, found {}", value));
+}
+
+void Reader::sequence_ids(std::span<const SequenceId> ids) const {
+  if (strictness_ != Strictness::plausible || ids.empty()) return;
+  const std::uint64_t at = offset() - ids.size_bytes();
+  for (std::size_t i = 1; i < ids.size(); ++i)
+    if (ids[i] <= ids[i - 1])
+      fail(at + i * sizeof(SequenceId), "seq_id",
+           fmt::format("expected ascending ids, found {} after {}", ids[i], ids[i - 1]));
+  if (ids.back() >= most_sequences)
+    fail(offset() - sizeof(SequenceId), "seq_id",
+         fmt::format("expected less than {}, found {}", most_sequences, ids.back()));
+}
+
+std::uint32_t Reader::count_near_one(const char* field, std::uint64_t current,
+                                     std::uint64_t least_bytes, std::uint32_t least,
+                                     std::uint32_t most) {
+  const std::uint64_t at = offset();
+  try {
+    const std::uint32_t found = count(field, current, least_bytes, most);
+    if (found < least)
+      fail(at, field, fmt::format("expected {}, found {}", least_text(least, most), found));
+    return found;
+  } catch (const Error& error) {
+    if (offset() == at) throw;  // the file ends here
+    refuse_or_forgive(error);
+    return 1;
+  }
 }
 
 void Reader::type(const char* field, ElementType& type) {
@@ -119,7 +166,7 @@ void Reader::rotation(const char* field, std::uint32_t& width) {
   const std::uint64_t at = offset();
   u32(field, width);
   if (width != 0 && !std::has_single_bit(width))
-    fail(at, field, fmt::format("expected 0 or a power of two, found {}", width));
+    complain(at, field, fmt::format("expected 0 or a power of two, found {}", width));
 }
 
 void Reader::text(const char* field, std::string& value) {
@@ -132,7 +179,7 @@ void Reader::text(const char* field, std::string& value) {
 }
 
 void Reader::words(const char* count_field, const char* field, std::vector<std::int32_t>& values) {
-  values.resize(count(count_field, values.size(), sizeof(std::int32_t)));
+  values.resize(count(count_field, values.size(), sizeof(std::int32_t), most_tokens));
   if (!cursor_.take(std::as_writable_bytes(std::span(values))))
     need(field, values.size() * sizeof(std::int32_t));
 }
@@ -172,6 +219,7 @@ bool Reader::take_equal_layers(Stream& stream, TensorOfLayer part, std::uint64_t
     stream.layers[l].*part = stream.layers.front().*part;
     (stream.layers[l].*part).extent.offset += l * stride;
   }
+  progress_ += others;
   return cursor_.skip(rest);
 }
 
@@ -183,6 +231,7 @@ void Reader::tensor(const char* field, const Stream& stream, Layer& layer, Tenso
     fail(offset(), field, fmt::format("{} cells of {} bytes do not fit, {} bytes remain",
                                       stream.cells.size(), cell, cursor_.remaining()));
   opaque(field, tensor.extent, bytes);
+  completed();
 }
 
 }  // namespace kvtool::format

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "format/part.h"
 #include "format/scope.h"
 #include "kvtool/dump.h"
+#include "kvtool/error.h"
 
 namespace kvtool::format {
 
@@ -21,7 +24,15 @@ namespace kvtool::format {
 enum class Strictness {
   plausible,   // what real programs write
   structural,  // also negative positions and repeated ids, so that damage can be shown
+  forgiving,   // also one impossible value of a word that moves no byte: see Reader::complaint()
 };
+
+// Longest list of token ids, and of cells of a stream, that is taken: several times the longest
+// context there is, and a bound to the memory that a lying count can claim.
+inline constexpr std::uint32_t most_tokens = 1U << 25U;
+inline constexpr std::uint32_t most_cells = 1U << 25U;
+// llama.cpp's sequence ids are less than this.
+inline constexpr std::int32_t most_sequences = 256;
 
 class Reader {
  public:
@@ -33,7 +44,9 @@ class Reader {
       : cursor_(other.cursor_),
         strictness_(other.strictness_),
         next_stream_(other.next_stream_),
-        skims_(other.skims_) {}
+        skims_(other.skims_),
+        progress_(other.progress_),
+        complaint_(other.complaint_) {}
   Reader& operator=(const Reader&) = delete;
 
   [[nodiscard]] Cursor& cursor() { return cursor_; }
@@ -55,6 +68,11 @@ class Reader {
                       std::uint64_t most = 0xffffffff);
   void position(const char* field, Position& value);
   void sequence_id(const char* field, SequenceId& value);
+  // The ids that a cell lists, just read and ending here: ascending, and below most_sequences.
+  void sequence_ids(std::span<const SequenceId> ids) const;
+  // A count of which one is by far the commonest value, within what else `count` demands.
+  std::uint32_t count_near_one(const char* field, std::uint64_t current, std::uint64_t least_bytes,
+                               std::uint32_t least, std::uint32_t most);
   // An i32 that names an element type.
   void type(const char* field, ElementType& type);
   // A u64 row size: whole blocks of the type.
@@ -89,18 +107,29 @@ class Reader {
   // Tells a stream its number.
   void begin_stream(Stream& stream) { stream.ordinal = next_stream_++; }
 
+  // Notes that cells or a tensor have been read whole: a measure of how far a layout came.
+  void completed() { ++progress_; }
+  [[nodiscard]] std::uint64_t progress() const { return progress_; }
+  // What a forgiving reader let pass.
+  [[nodiscard]] const std::optional<Error>& complaint() const { return complaint_; }
+
   // Throws unless `fine`: the field just read, at `offset`, holds something impossible.
   void require(bool fine, std::uint64_t offset, const char* field, const std::string& detail) const;
   [[noreturn]] void fail(std::uint64_t offset, const char* field, const std::string& detail) const;
 
  private:
   void need(const char* field, std::uint64_t bytes) const;
+  // Throws, unless this reader is forgiving and has not forgiven yet.
+  void refuse_or_forgive(const Error& error);
+  void complain(std::uint64_t offset, const char* field, const std::string& detail);
   [[nodiscard]] Window& window() const { return cursor_.window(); }
 
   Cursor cursor_;
   Strictness strictness_;
   std::uint32_t next_stream_ = 0;
   bool skims_ = false;
+  std::uint64_t progress_ = 0;
+  std::optional<Error> complaint_;
   const Scope* scope_ = nullptr;
 };
 

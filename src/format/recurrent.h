@@ -34,8 +34,10 @@ void recurrent_head(Io& io, AnyMemory& memory, const Dialect& dialect) {
   auto& stream = memory.streams.front();
   io.begin_stream(stream);
   const SequenceIds allowed = recurrent_ids(dialect);
-  const std::uint32_t n = io.count("cell_count", stream.cells.size(), 8);
+  const std::uint32_t n = io.count("cell_count", stream.cells.size(), 8, most_cells);
   cells(io, stream.cells, n, CellExtension::none, allowed);
+  if constexpr (Io::reads)
+    if (n > 1) io.completed();
   io.constant("s_trans", 0);
   const std::uint32_t layers = io.count("n_layer", memory.model_layers, 0, most_layers);
   if constexpr (Io::reads) {

@@ -72,7 +72,7 @@ class StateExplorer {
   template <class Read>
   void attempt(std::vector<MemoryReading>& readings, const Reader& io, std::size_t index,
                const ArrangementSpec& example, Read&& read) {
-    Reader ahead = io;
+    Reader ahead(io);
     if (index > 0) ahead.set_skims(false);  // how far back a window reaches is worth reading
     const Scope in = ahead.scope("memory", index);
     try {
@@ -80,7 +80,7 @@ class StateExplorer {
       ahead.set_skims(io.skims());
       readings.push_back({std::move(memory), ahead});
     } catch (const Error& error) {
-      furthest_.note(error, attempt_ + "/" + example.name);
+      furthest_.note(error, attempt_ + "/" + example.name, ahead.progress());
     }
   }
 
@@ -133,7 +133,7 @@ class StateExplorer {
     try {
       return scan_recurrent(ahead, dialect_);
     } catch (const Error& error) {
-      furthest_.note(error, attempt_ + "/" + example.name);
+      furthest_.note(error, attempt_ + "/" + example.name, io.progress());
       return {};
     }
   }
@@ -182,12 +182,19 @@ bool stores_v(const Memory& memory) {
   });
 }
 
-void Furthest::note(const Error& error, const std::string& attempt) {
-  const std::uint64_t offset = error.place() ? error.place()->offset : 0;
+bool Furthest::is_further(std::uint64_t progress, std::uint64_t offset, bool whole) const {
   // A few words can be read as almost anything, so a likelier attempt is not displaced by those.
   constexpr std::uint64_t margin = 16;
-  if (error_ && offset <= best_ + margin) return;
-  best_ = offset;
+  if (progress != progress_) return progress > progress_;
+  return whole ? offset >= offset_ : offset > offset_ + margin;
+}
+
+void Furthest::note(const Error& error, const std::string& attempt, std::uint64_t progress,
+                    bool whole) {
+  const std::uint64_t offset = error.place() ? error.place()->offset : 0;
+  if (error_ && !is_further(progress, offset, whole)) return;
+  progress_ = progress;
+  offset_ = offset;
   error_ = error;
   attempt_ = attempt;
 }

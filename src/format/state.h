@@ -62,17 +62,25 @@ struct StateReading {
   Reader end;  // stands behind the state
 };
 
-// Keeps the error of the attempt that came furthest; of those that came about as far, the first.
+// Keeps the error of the attempt that came furthest: that had read most cells and tensors whole,
+// then by offset; of those that came about as far, the first.
 class Furthest {
  public:
-  void note(const Error& error, const std::string& attempt);
+  // `progress` as Reader::progress() tells it. `whole`: the state was read whole, and what stands
+  // behind it is wrong from its first word on: likelier than one more memory that begins so.
+  void note(const Error& error, const std::string& attempt, std::uint64_t progress,
+            bool whole = false);
   [[nodiscard]] bool empty() const { return !error_; }
   [[nodiscard]] const Error& error() const { return *error_; }
   [[nodiscard]] const std::string& attempt() const { return attempt_; }
+  [[nodiscard]] std::uint64_t progress() const { return progress_; }
 
  private:
+  [[nodiscard]] bool is_further(std::uint64_t progress, std::uint64_t offset, bool whole) const;
+
   std::optional<Error> error_;
-  std::uint64_t best_ = 0;  // offset of error_
+  std::uint64_t progress_ = 0;
+  std::uint64_t offset_ = 0;  // of error_
   std::string attempt_;
 };
 

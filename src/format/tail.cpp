@@ -30,7 +30,7 @@ bool read_blob_state(const Reader& io, Blob& blob, const Dialect& dialect, Furth
   try {
     prefix(ahead, prefixed, dialect);
   } catch (const Error& error) {
-    furthest.note(error, "blob");
+    furthest.note(error, "blob", ahead.progress());
     return false;
   }
   for (StateReading& reading : read_states(ahead, dialect, "blob", furthest)) {

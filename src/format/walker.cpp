@@ -18,6 +18,12 @@ std::uint32_t Walker::count(const char* field, std::uint64_t current, std::uint6
   return value;
 }
 
+std::uint32_t Walker::count_near_one(const char* field, std::uint64_t current,
+                                     std::uint64_t least_bytes, std::uint32_t /*least*/,
+                                     std::uint32_t most) {
+  return count(field, current, least_bytes, most);
+}
+
 void Walker::text(const char* field, const std::string& value) {
   count(field, value.size(), 1);
   visitor_.field(scope_, field, std::as_bytes(std::span(value)));

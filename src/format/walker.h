@@ -48,6 +48,8 @@ class Walker {
   // Throws Error(refused) when more than a u32 can count.
   std::uint32_t count(const char* field, std::uint64_t current, std::uint64_t least_bytes,
                       std::uint64_t most = 0xffffffff);
+  std::uint32_t count_near_one(const char* field, std::uint64_t current, std::uint64_t least_bytes,
+                               std::uint32_t least, std::uint32_t most);
   void position(const char* field, Position value) { word(field, value); }
   void sequence_id(const char* field, SequenceId value) { word(field, value); }
   void type(const char* field, ElementType type) { word(field, static_cast<std::int32_t>(type)); }

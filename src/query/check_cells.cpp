@@ -38,18 +38,18 @@ void check_labels(const CellTable& cells, bool one_sequence, const std::string& 
   }
   if (negative.cells > 0)
     findings.error("negative_position", where,
-                   fmt::format("{} cells have a negative position, the first is cell {}; "
+                   fmt::format("cells with a negative position: {}, the first is cell {}; "
                                "llama-server restores such a file and dies at the next request",
                                negative.cells, negative.first));
   if (twice.cells > 0)
     findings.warning("repeated_sequence_id", where,
-                     fmt::format("{} cells name a sequence twice, the first is cell {}; loaders "
-                                 "abort on it or count it twice",
+                     fmt::format("cells that name a sequence twice: {}, the first is cell {}; "
+                                 "loaders abort on it or count it twice",
                                  twice.cells, twice.first));
   if (unused.cells > 0)
     findings.warning("cell_without_sequence", where,
-                     fmt::format("{} cells belong to no sequence, the first is cell {}; they take "
-                                 "room and are never used (defrag drops them)",
+                     fmt::format("cells that belong to no sequence: {}, the first is cell {}; "
+                                 "they take room and are never used (defrag drops them)",
                                  unused.cells, unused.first));
 }
 
@@ -62,8 +62,8 @@ void check_sequences(const Stream& stream, bool one_sequence, const std::string&
   for (const SequenceFacts& facts : sequences_of(stream, one_sequence)) {
     if (facts.duplicates > 0)
       findings.warning("duplicate_position", where,
-                       fmt::format("{} has {} cells at positions that it holds already; a loader "
-                                   "takes both and attends to both",
+                       fmt::format("{} has more than one cell at a position, surplus cells: {}; a "
+                                   "loader takes both and attends to both",
                                    name_of_sequence(facts), facts.duplicates));
     if (facts.holes > 0)
       findings.warning("holes", where,
