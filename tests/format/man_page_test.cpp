@@ -2,6 +2,8 @@
 // layouts are called.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -114,7 +116,7 @@ TEST(ManPage, HasEveryArrangement) {
   std::ifstream in(testdata("../man/kvtool-format.5"));
   const std::string page{std::istreambuf_iterator<char>(in), {}};
   for (const Arrangement& arrangement : arrangements())
-    EXPECT_NE(page.find("\n.It " + arrangement.name + " Ta"), std::string::npos)
+    EXPECT_NE(page.find(fmt::format("\n.It {} Ta", arrangement.name)), std::string::npos)
         << arrangement.name;
 }
 
@@ -126,7 +128,7 @@ TEST(ManPage, HasEveryWordOfLayoutNames) {
     std::istringstream choices(layout.substr(0, layout.find('/')));
     std::string dot;
     for (std::string word; std::getline(choices, word, '.'); dot = ".")
-      EXPECT_NE(page.find("\n.It Li " + dot + word + " Ta"), std::string::npos)
+      EXPECT_NE(page.find(fmt::format("\n.It Li {}{} Ta", dot, word)), std::string::npos)
           << layout << ": " << word;
   }
 }

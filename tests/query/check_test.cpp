@@ -1,6 +1,7 @@
 // Every finding of `check` on a file that has just that defect, and silence on files that have none.
 #include "kvtool/check.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ class Damaged {
   const MapRange& range(const std::string& label) const {
     const auto at = std::find_if(map_.begin(), map_.end(),
                                  [&](const MapRange& r) { return r.label == label; });
-    if (at == map_.end()) throw std::runtime_error("no field " + label);
+    if (at == map_.end()) throw std::runtime_error(fmt::format("no field {}", label));
     return *at;
   }
 
@@ -92,11 +93,11 @@ std::vector<std::string> codes(const std::vector<Finding>& findings, Severity le
 using Codes = std::vector<std::string>;
 
 std::string cell(int index, const std::string& field) {
-  return "memory[0].stream[0].cell[" + std::to_string(index) + "]." + field;
+  return fmt::format("memory[0].stream[0].cell[{}].{}", index, field);
 }
 
 std::string tensor(int layer, const std::string& part) {
-  return "memory[0].stream[0].layer[" + std::to_string(layer) + "]." + part + "_data";
+  return fmt::format("memory[0].stream[0].layer[{}].{}_data", layer, part);
 }
 
 TEST(Check, SoundFilesHaveNoWarnings) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "kvtool/dump.h"
@@ -19,7 +20,7 @@ namespace kvtool::test {
 
 // Everything that names a cell.
 struct CellLabel {
-  std::vector<SequenceId> sequences;
+  std::set<SequenceId> sequences;
   Position position = 0;
   std::int32_t x = 0;
   std::int32_t y = 0;
