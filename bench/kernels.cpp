@@ -17,6 +17,7 @@
 
 #include "kvtool/codec.h"
 #include "kvtool/tensor.h"
+#include "tensor/pair_sums.h"
 #include "tensor/reference.h"
 #include "tensor/transpose.h"
 
@@ -118,6 +119,15 @@ void turn(benchmark::State& state, std::uint32_t block) {
   compare(state, rows_of_floats.size() * sizeof(float), [&] { rotate(rows_of_floats, block); });
 }
 
+// What diff does with rows of f32: sums over pairs.
+void sum_pairs(benchmark::State& state, kernels::SumPairs sums, std::size_t count) {
+  const auto a = numbers(count);
+  const auto b = numbers(count + 1);
+  compare(state, count * sizeof(float), [&] {
+    benchmark::DoNotOptimize(sums(a, std::span(b).subspan(1), Tolerance{}));
+  });
+}
+
 using Transpose = void (*)(const Panel&, std::span<const std::byte>, std::span<std::byte>);
 
 // `columns` channels of as many cells as `mebibytes` hold.
@@ -162,6 +172,11 @@ void add_conversions() {
   add("rotate/128", turn, 128U);
 }
 
+void add_sums() {
+  add("pair_sums", sum_pairs, kernels::pair_sums(), rows / 4 * width);
+  add("pair_sums_reference", sum_pairs, &reference::pair_sums, slow_rows * width);
+}
+
 void add_transpositions() {
   for (const std::size_t element_bytes : {1U, 2U, 4U})
     for (const std::size_t columns : {1024U, 1000U})
@@ -181,6 +196,7 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("kernels", std::string(kernel_set()));
   add_types();
   add_conversions();
+  add_sums();
   add_transpositions();
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -74,7 +74,7 @@ struct TensorComparison {
 struct CellDifference {
   CellKey key;
   double max_abs = 0;
-  double relative_l2 = 0;  // over all tensors of the cell
+  double relative_l2 = 0;  // over the cell's values in all tensors that differ somewhere
 };
 
 // What the comparison comes to.
@@ -91,8 +91,19 @@ enum class Verdict {
   different_values,        // none of these
   different_cells,         // what both hold is the same, but they do not hold the same cells
   different_tokens,        // same cells and values, another token list
+  different_parts,         // same memories, but something around them that both have differs
   different_conversations,
   not_comparable,
+};
+
+// Something around the memories that both have: logits, a checkpoint, a draft's state.
+struct PartComparison {
+  std::string part;   // "logits", "checkpoint[0]", "draft"
+  Verdict verdict = Verdict::not_comparable;
+  std::string words;  // as of a comparison
+  [[nodiscard]] bool same() const {
+    return verdict == Verdict::identical_bytes || verdict == Verdict::same_content;
+  }
 };
 
 struct Comparison {
@@ -102,6 +113,7 @@ struct Comparison {
   std::vector<TensorComparison> tensors;
   std::vector<CellDifference> worst;  // the furthest apart first
   std::vector<CellDifference> by_position;
+  std::vector<PartComparison> parts;  // empty when the bytes are identical
   Verdict verdict = Verdict::not_comparable;
   std::string words;  // the verdict as a sentence, with what shows it
   [[nodiscard]] bool same() const {
@@ -122,7 +134,7 @@ struct CompareOptions {
   std::optional<std::pair<std::uint32_t, std::uint32_t>> layers;  // [first, end)
 };
 
-// Throws Error(io). Dumps that cannot be compared give the verdict not_comparable and the reason.
+// Throws Error(io), also when a file changed meanwhile. Dumps that cannot be compared give the verdict not_comparable and the reason.
 [[nodiscard]] Comparison compare(const Dump& a, const Dump& b, const CompareOptions& options = {});
 
 [[nodiscard]] std::string name_of(Verdict verdict);

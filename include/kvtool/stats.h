@@ -33,7 +33,8 @@ struct TensorStats {
   std::uint64_t zero_cells = 0;      // cells whose values are all zero
   std::uint64_t repeated_cells = 0;  // cells whose bytes another cell has had before them
   std::vector<OutlierChannel> outliers;  // largest first
-  std::vector<double> cell_rms;          // one a cell, for drawing; only on request
+  std::vector<double> cell_rms;          // one a cell, for drawing; only on request; NaN for a cell
+                                         // with a value that is not finite
 };
 
 struct StatsOptions {
@@ -43,8 +44,8 @@ struct StatsOptions {
 };
 
 // Reads every tensor once, in bounded memory. Rotated rows are turned back where the dump says how,
-// so that channels are the model's own. Throws Error(io), Error(unsupported) for types whose values
-// kvtool does not know.
+// so that channels are the model's own. Throws Error(io), also when the file changed meanwhile, and
+// Error(unsupported) for types whose values kvtool does not know.
 [[nodiscard]] std::vector<TensorStats> stats_of(const Dump& dump, const StatsOptions& options = {});
 
 }  // namespace kvtool

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <set>
 
+#include "kvtool/vocab.h"
+
 namespace kvtool::cli {
 namespace {
 
@@ -15,7 +17,9 @@ constexpr int label_width = 150;
 constexpr int scale_width = 110;
 constexpr std::size_t most_in_legend = 8;
 
-// `columns` means over equal stretches of the values.
+constexpr const char* not_finite_color = "#dd0000";
+
+// `columns` means over equal stretches of the values; NaN where one of them is.
 std::vector<double> binned(const std::vector<double>& values, std::size_t columns) {
   const std::size_t count = std::min(columns, values.size());
   std::vector<double> bins(count);
@@ -29,13 +33,23 @@ std::vector<double> binned(const std::vector<double>& values, std::size_t column
   return bins;
 }
 
-// Values to the range 0 to 1.
+// Smallest and largest of those that are finite.
+std::pair<double, double> range_of(const std::vector<double>& values) {
+  double least = HUGE_VAL;
+  double most = -HUGE_VAL;
+  for (const double v : values) {
+    if (std::isnan(v)) continue;
+    least = std::min(least, v);
+    most = std::max(most, v);
+  }
+  return {least, most};
+}
+
+// Values to the range 0 to 1; NaN stays what it is.
 std::vector<double> scaled(std::vector<double> values) {
-  if (values.empty()) return values;
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const double low = *least;
-  const double range = *most - low;
-  for (double& v : values) v = range > 0 ? (v - low) / range : 0.5;
+  const auto [low, most] = range_of(values);
+  const double range = most - low;
+  for (double& v : values) v = range > 0 || std::isnan(v) ? (v - low) / range : 0.5;
   return values;
 }
 
@@ -46,6 +60,7 @@ std::string tensor_name(const TensorStats& s) {
 
 std::string shade(double level, bool color) {
   static constexpr std::array<const char*, 8> blocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"};
+  if (std::isnan(level)) return color ? "\x1b[41m!\x1b[0m" : "!";
   const auto step = static_cast<std::size_t>(std::min(7.0, std::floor(level * 8)));
   if (!color) return blocks[step];
   return fmt::format("\x1b[48;5;{}m \x1b[0m", 232 + static_cast<int>(level * 23));
@@ -65,9 +80,10 @@ std::string sequence_color(std::span<const SequenceId> ids) {
   return color_of(ids.empty() ? 0 : ids.front());
 }
 
+// Names of files can hold anything; XML cannot.
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : visible(text)) {
     if (c == '&') out += "&amp;";
     else if (c == '<') out += "&lt;";
     else out += c;
@@ -127,16 +143,24 @@ void draw_cells_of(Svg& svg, const CellTable& cells) {
     svg.box(c, columns, sequence_color(cells.sequences(c * cells.size() / columns)));
 }
 
+// The lightest is still no paper.
 std::string heat_color(double level) {
+  if (std::isnan(level)) return not_finite_color;
   const auto channel = [&](double from, double to) {
     return static_cast<int>(from + (to - from) * level);
   };
-  return fmt::format("#{:02x}{:02x}{:02x}", channel(247, 8), channel(251, 48), channel(255, 107));
+  return fmt::format("#{:02x}{:02x}{:02x}", channel(222, 8), channel(235, 48), channel(247, 107));
 }
 
-std::string range_of(const TensorStats& s) {
-  const auto [least, most] = std::minmax_element(s.cell_rms.begin(), s.cell_rms.end());
-  return *least == *most ? fmt::format("{:.3g}", *least) : fmt::format("{:.3g} to {:.3g}", *least, *most);
+std::string range_text(const TensorStats& s) {
+  const auto [least, most] = range_of(s.cell_rms);
+  if (least > most) return "nothing finite";
+  return least == most ? fmt::format("{:.3g}", least) : fmt::format("{:.3g} to {:.3g}", least, most);
+}
+
+bool any_not_finite(const std::vector<TensorStats>& list) {
+  return std::any_of(list.begin(), list.end(),
+                     [](const TensorStats& s) { return s.nan + s.infinite > 0; });
 }
 
 // A stream of a dump by its memory's role, and by its number where there are several.
@@ -184,22 +208,24 @@ void draw_heat(const std::vector<TensorStats>& list, unsigned width, bool color,
     std::string line;
     for (const double level : levels) line += shade(level, color);
     out.line("{:<30} {}{}  {}", tensor_name(s), line, std::string(width - levels.size(), ' '),
-             range_of(s));
+             range_text(s));
   }
-  out.line("from left to right: rms of each cell in file order, within its own smallest and largest");
+  out.line("from left to right: rms of each cell in file order, within its own smallest and largest{}",
+           any_not_finite(list) ? "; !: NaN or Inf" : "");
 }
 
 std::string svg_of(const Dump& dump, const std::vector<TensorStats>& list) {
   Svg svg;
   svg.title(std::filesystem::path(dump.source->name()).filename().string());
   draw_cells(svg, dump);
-  svg.title("rms of each cell, darker is larger, each row on its own scale");
+  svg.title(fmt::format("rms of each cell, darker is larger, each row on its own scale{}",
+                        any_not_finite(list) ? "; red: NaN or Inf" : ""));
   for (const TensorStats& s : list) {
     svg.label(fmt::format("{} layer {} {}", stream_name(dump, s.memory, s.stream), s.layer,
                           s.is_v ? "V" : "K"));
     const auto levels = scaled(binned(s.cell_rms, svg_columns));
     for (std::size_t c = 0; c < levels.size(); ++c) svg.box(c, levels.size(), heat_color(levels[c]));
-    svg.scale(range_of(s));
+    svg.scale(range_text(s));
     svg.next_row();
   }
   return svg.finish();

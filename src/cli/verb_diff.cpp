@@ -85,6 +85,9 @@ Json comparison_json(const Dump& a, const Dump& b, const Comparison& c, const Op
                     {"equal", c.tokens.equal()}};
   json["cells"] = array_of(c.cells, cells_json);
   json["tensors"] = array_of(c.tensors, tensor_json);
+  json["parts"] = array_of(c.parts, [](const PartComparison& p) {
+    return Json{{"part", p.part}, {"verdict", name_of(p.verdict)}, {"words", p.words}};
+  });
   json["worst"] = array_of(c.worst, difference_json);
   if (o.compare.per_position) json["positions"] = array_of(c.by_position, difference_json);
   return json;
@@ -126,6 +129,11 @@ void print_tensor(const TensorComparison& t, Printer& out) {
            t.cosine, t.not_finite == 0 ? "" : fmt::format(", {} NaN or Inf", t.not_finite));
 }
 
+void print_parts(const std::vector<PartComparison>& parts, Printer& out) {
+  for (const PartComparison& p : parts)
+    if (!p.same()) out.line("{:<12}{}: {}", "part", p.part, p.words);
+}
+
 void print_differences(const std::vector<CellDifference>& list, const char* title, Printer& out) {
   for (const CellDifference& d : list)
     out.line("{:<12}memory {} sequence {} position {}: max {:.3g}, relative {:.3g}", title,
@@ -148,6 +156,8 @@ void print_names(const Comparison& c, Printer& out) {
     if (cells.only_a_count + cells.only_b_count > 0) out.line("memory[{}].cells", cells.memory);
   for (const TensorComparison& t : c.tensors)
     if (!t.same()) out.line("memory[{}].layer[{}].{}", t.memory, t.layer, t.is_v ? "v" : "k");
+  for (const PartComparison& p : c.parts)
+    if (!p.same()) out.line("{}", p.part);
 }
 
 void print_text(const Comparison& c, const Options& o, Printer& out) {
@@ -156,6 +166,7 @@ void print_text(const Comparison& c, const Options& o, Printer& out) {
     print_tokens(c.tokens, out);
     for (const CellComparison& cells : c.cells) print_cells(cells, out);
     for (const TensorComparison& t : c.tensors) print_tensor(t, out);
+    print_parts(c.parts, out);
     print_differences(c.worst, "furthest", out);
     print_differences(c.by_position, "position", out);
   }
@@ -202,9 +213,11 @@ Action add_diff(CLI::App& verb) {
   add_filter(verb, options->filter);
   verb.add_option("--layers", options->layers, "only layers from A up to and without B")
       ->type_name("A:B");
-  verb.add_option("--abs", options->compare.absolute, "differences up to this count as same");
+  verb.add_option("--abs", options->compare.absolute, "differences up to this count as same")
+      ->check(CLI::NonNegativeNumber);
   verb.add_option("--rel", options->compare.relative,
-                  "differences up to this share of a value count as same");
+                  "differences up to this share of a value count as same")
+      ->check(CLI::NonNegativeNumber);
   verb.add_option("--top", options->compare.top, "how many of the furthest cells to list")
       ->capture_default_str();
   verb.add_flag("--per-position", options->compare.per_position, "figures of every cell");

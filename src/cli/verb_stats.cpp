@@ -68,13 +68,13 @@ void print_tsv(const std::vector<TensorStats>& list, Printer& out) {
 // What is worth a second look, after the figures of a tensor.
 std::string remarks(const TensorStats& s) {
   std::string text;
-  auto add = [&](std::uint64_t n, const char* what) {
-    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, what);
+  auto add = [&](std::uint64_t n, const std::string& what) {
+    if (n > 0) text += fmt::format("{}{}", text.empty() ? "" : ", ", what);
   };
-  add(s.nan, "NaN");
-  add(s.infinite, "Inf");
-  add(s.zero_cells, "zero cells");
-  add(s.repeated_cells, "repeated cells");
+  add(s.nan, fmt::format("{} NaN", s.nan));
+  add(s.infinite, fmt::format("{} Inf", s.infinite));
+  add(s.zero_cells, counted(s.zero_cells, "zero cell"));
+  add(s.repeated_cells, counted(s.repeated_cells, "repeated cell"));
   for (const OutlierChannel& o : s.outliers)
     text += fmt::format("{}channel {} at {:.0f}x", text.empty() ? "" : ", ", o.channel, o.times_median);
   return text;

@@ -8,6 +8,7 @@
 
 #include "compare/figures.h"
 #include "compare/match.h"
+#include "compare/parts.h"
 #include "compare/verdict.h"
 #include "kvtool/codec.h"
 #include "kvtool/error.h"
@@ -65,6 +66,7 @@ std::vector<HeaderDifference> compare_headers(const Dump& a, const Dump& b) {
     note(list, name + "v_layout", v_layout_of(x), v_layout_of(y));
     note(list, name + "streams", std::to_string(x.streams.size()), std::to_string(y.streams.size()));
   }
+  note_lone_parts(a, b, list);
   return list;
 }
 
@@ -154,7 +156,6 @@ class Comparer {
   Comparison run() {
     result_.header = compare_headers(a_, b_);
     result_.tokens = compare_tokens(a_.tokens, b_.tokens);
-    if (same_bytes(*a_.source, *b_.source)) return identical();
     if (const std::string reason = obstacle(a_, b_); !reason.empty()) return not_comparable(reason);
     for (std::uint32_t m = 0; m < a_.state.memories.size(); ++m) compare_memory(m);
     judge({a_, b_, matches_, differences_, options_}, result_);
@@ -163,12 +164,6 @@ class Comparer {
   }
 
  private:
-  Comparison identical() {
-    result_.verdict = Verdict::identical_bytes;
-    result_.words = "identical bytes";
-    return std::move(result_);
-  }
-
   Comparison not_comparable(const std::string& reason) {
     result_.verdict = Verdict::not_comparable;
     result_.words = fmt::format("not comparable: {}", reason);
@@ -215,6 +210,7 @@ class Comparer {
       differences_.push_back(difference(match.pairs[i].key, sums.of_pair[i]));
   }
 
+  // Tensors that are equal throughout do not count, so that those that differ show.
   static CellDifference difference(const CellKey& key, const Sums& sums) {
     const double relative = sums.a2 > 0 ? std::sqrt(sums.difference2 / sums.a2)
                                         : (sums.difference2 > 0 ? HUGE_VAL : 0);
@@ -242,10 +238,39 @@ class Comparer {
   std::vector<CellDifference> differences_;
 };
 
+Comparison identical(const Dump& a, const Dump& b) {
+  Comparison c;
+  c.tokens = compare_tokens(a.tokens, b.tokens);
+  c.verdict = Verdict::identical_bytes;
+  c.words = "identical bytes";
+  return c;
+}
+
+// The memories and what is around them.
+Comparison compare_all(const Dump& a, const Dump& b, const CompareOptions& options) {
+  Comparison c = compare_memories(a, b, options);
+  if (c.verdict == Verdict::not_comparable) return c;
+  c.parts = compare_parts(a, b, options);
+  for (const PartComparison& part : c.parts)
+    if (c.same() && !part.same()) {
+      c.verdict = Verdict::different_parts;
+      c.words = fmt::format("the same memories, but {} differs: {}", part.part, part.words);
+    }
+  return c;
+}
+
 }  // namespace
 
-Comparison compare(const Dump& a, const Dump& b, const CompareOptions& options) {
+Comparison compare_memories(const Dump& a, const Dump& b, const CompareOptions& options) {
   return Comparer(a, b, options).run();
+}
+
+Comparison compare(const Dump& a, const Dump& b, const CompareOptions& options) {
+  Comparison result =
+      same_bytes(*a.source, *b.source) ? identical(a, b) : compare_all(a, b, options);
+  a.source->require_unchanged();
+  b.source->require_unchanged();
+  return result;
 }
 
 }  // namespace kvtool

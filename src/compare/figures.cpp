@@ -12,7 +12,11 @@
 namespace kvtool {
 namespace {
 
-constexpr std::uint64_t panel_bytes = 4U << 20U;
+// Stored bytes of a side that are read at once: rows stay in the processor's cache; where a side is
+// transposed, the piece of each channel must be worth a system call.
+constexpr std::uint64_t panel_of_rows = 512U << 10U;
+constexpr std::uint64_t panel_of_columns = 8U << 20U;
+constexpr std::uint64_t batch_elements = 2U << 10U;  // numbers at once: for the first cache
 
 const Tensor& tensor_in(const Stream& stream, const TensorPair& tensor) {
   const Layer& layer = stream.layers.at(tensor.layer);
@@ -39,14 +43,15 @@ class Side {
         runs_(runs_of(dump, tensor, places)),
         reader_(runs_) {}
 
-  // Stored bytes of cells [first, first + count).
+  // Stored bytes of cells [first, first + count), until the next call. Cells of one run are handed
+  // on as they were read.
   std::span<const std::byte> bytes(std::uint64_t first, std::uint64_t count) {
     const std::uint64_t row = shape_.cell_bytes();
-    bytes_.resize(static_cast<std::size_t>(count * row));
+    std::span<const std::byte> all;
     reader_.read(first, count, [&](const Tensor&, std::uint64_t at, auto rows) {
-      std::memcpy(bytes_.data() + (at - first) * row, rows.data(), rows.size());
+      all = rows.size() == count * row ? rows : joined((at - first) * row, rows, count * row);
     });
-    return bytes_;
+    return all;
   }
   // The bytes as numbers in the model's own space.
   std::span<const float> values(std::span<const std::byte> bytes) {
@@ -60,6 +65,13 @@ class Side {
   [[nodiscard]] std::uint32_t rotation() const { return rotation_; }
 
  private:
+  std::span<const std::byte> joined(std::uint64_t at, std::span<const std::byte> rows,
+                                    std::uint64_t size) {
+    bytes_.resize(static_cast<std::size_t>(size));
+    std::memcpy(bytes_.data() + at, rows.data(), rows.size());
+    return bytes_;
+  }
+
   const Tensor& shape_;
   std::uint32_t rotation_;
   std::vector<TensorRun> runs_;
@@ -72,7 +84,11 @@ class Side {
 class TensorComparer {
  public:
   TensorComparer(Side& a, Side& b, std::uint64_t cells, const CompareOptions& options)
-      : a_(a), b_(b), cells_(cells), options_(options), elements_(a.shape().cell_elements()) {}
+      : a_(a),
+        b_(b),
+        cells_(cells),
+        tolerance_{options.absolute, options.relative},
+        elements_(a.shape().cell_elements()) {}
 
   // True if all cells have the same bytes, which needs no numbers.
   bool all_equal() {
@@ -90,36 +106,67 @@ class TensorComparer {
     Sums all;
     for (std::uint64_t first = 0; first < cells_; first += step()) {
       const std::uint64_t count = std::min(step(), cells_ - first);
-      const auto x = a_.values(a_.bytes(first, count));
-      const auto y = b_.values(b_.bytes(first, count));
-      for (std::uint64_t cell = 0; cell < count; ++cell) {
-        const auto begin = static_cast<std::size_t>(cell * elements_);
-        const Sums sums = compare_values(x.subspan(begin, static_cast<std::size_t>(elements_)),
-                                         y.subspan(begin, static_cast<std::size_t>(elements_)),
-                                         options_);
-        all.add(sums);
-        if (cells != nullptr) cells->of_pair[static_cast<std::size_t>(first + cell)].add(sums);
-        const bool over = sums.over + sums.not_finite > 0;
-        result.over_tolerance += over ? 1U : 0U;
-        result.equal_cells += sums.difference2 == 0 && sums.not_finite == 0 ? 1U : 0U;
+      const auto x = a_.bytes(first, count);
+      const auto y = b_.bytes(first, count);
+      for (std::uint64_t cell = 0; cell < count; cell += batch()) {
+        const std::uint64_t n = std::min(batch(), count - cell);
+        compare_batch(rows_of(a_, x, cell, n), rows_of(b_, y, cell, n), first + cell,
+                      {result, cells, all});
       }
     }
     return all;
   }
 
  private:
+  // Where figures go.
+  struct Figures {
+    TensorComparison& result;
+    CellSums* cells;
+    Sums& all;
+  };
+
   bool comparable_bytes() const {
     return a_.shape().type == b_.shape().type && a_.rotation() == b_.rotation();
   }
+  bool any_transposed() const {
+    return a_.shape().orientation == Orientation::transposed ||
+           b_.shape().orientation == Orientation::transposed;
+  }
+  // Cells that are read at once, and those that are numbers at once.
   std::uint64_t step() const {
-    const std::uint64_t floats = elements_ * sizeof(float);
-    return std::max<std::uint64_t>(1, panel_bytes / std::max<std::uint64_t>(1, floats));
+    const std::uint64_t panel = any_transposed() ? panel_of_columns : panel_of_rows;
+    const std::uint64_t cell = std::max(a_.shape().cell_bytes(), b_.shape().cell_bytes());
+    return std::max<std::uint64_t>(1, panel / std::max<std::uint64_t>(1, cell));
+  }
+  std::uint64_t batch() const {
+    return std::max<std::uint64_t>(1, batch_elements / std::max<std::uint64_t>(1, elements_));
+  }
+
+  static std::span<const float> rows_of(Side& side, std::span<const std::byte> bytes,
+                                        std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t row = side.shape().cell_bytes();
+    return side.values(bytes.subspan(static_cast<std::size_t>(first * row),
+                                     static_cast<std::size_t>(count * row)));
+  }
+
+  // Rows of the pairs from number `first` on.
+  void compare_batch(std::span<const float> x, std::span<const float> y, std::uint64_t first,
+                     const Figures& to) const {
+    const auto row = static_cast<std::size_t>(elements_);
+    for (std::size_t begin = 0; begin < x.size(); begin += row) {
+      const Sums sums = compare_values(x.subspan(begin, row), y.subspan(begin, row), tolerance_);
+      to.all.add(sums);
+      if (to.cells != nullptr)
+        to.cells->of_pair[static_cast<std::size_t>(first) + begin / row].add(sums);
+      to.result.over_tolerance += sums.over || sums.not_finite > 0 ? 1U : 0U;
+      to.result.equal_cells += sums.difference2 == 0 && sums.not_finite == 0 ? 1U : 0U;
+    }
   }
 
   Side& a_;
   Side& b_;
   std::uint64_t cells_;
-  const CompareOptions& options_;
+  Tolerance tolerance_;
   std::uint64_t elements_;
 };
 
@@ -131,44 +178,11 @@ void fill(TensorComparison& result, const Sums& sums) {
   if (sums.a2 > 0) result.relative_l2 = std::sqrt(sums.difference2 / sums.a2);
   else if (sums.difference2 > 0) result.relative_l2 = HUGE_VAL;
   const double norms = std::sqrt(sums.a2) * std::sqrt(sums.b2);
-  result.cosine = norms > 0 ? sums.ab / norms : (sums.difference2 > 0 ? 0.0 : 1.0);
+  const double product = (sums.a2 + sums.b2 - sums.difference2) / 2;  // of a and b
+  result.cosine = norms > 0 ? product / norms : (sums.difference2 > 0 ? 0.0 : 1.0);
 }
 
 }  // namespace
-
-void Sums::add(const Sums& other) {
-  difference2 += other.difference2;
-  a2 += other.a2;
-  b2 += other.b2;
-  ab += other.ab;
-  max_abs = std::max(max_abs, other.max_abs);
-  values += other.values;
-  over += other.over;
-  not_finite += other.not_finite;
-}
-
-Sums compare_values(std::span<const float> a, std::span<const float> b,
-                    const CompareOptions& options) {
-  Sums sums;
-  sums.values = a.size();
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double x = a[i];
-    const double y = b[i];
-    if (!std::isfinite(x) || !std::isfinite(y)) {
-      const bool alike = (std::isnan(x) && std::isnan(y)) || x == y;
-      sums.not_finite += alike ? 0U : 1U;
-      continue;
-    }
-    const double d = std::fabs(x - y);
-    sums.difference2 += d * d;
-    sums.a2 += x * x;
-    sums.b2 += y * y;
-    sums.ab += x * y;
-    sums.max_abs = std::max(sums.max_abs, d);
-    sums.over += d > options.absolute + options.relative * std::fabs(x) ? 1U : 0U;
-  }
-  return sums;
-}
 
 const Tensor* shape_of(const Dump& dump, const TensorPair& tensor) {
   for (const Stream& stream : dump.state.memories[tensor.memory].streams)

@@ -6,27 +6,11 @@
 #include <vector>
 
 #include "compare/match.h"
+#include "compare/value_sums.h"
 #include "kvtool/compare.h"
 #include "write/gather.h"
 
 namespace kvtool {
-
-// Sums over pairs of values.
-struct Sums {
-  double difference2 = 0;  // of squared differences
-  double a2 = 0;
-  double b2 = 0;
-  double ab = 0;
-  double max_abs = 0;
-  std::uint64_t values = 0;
-  std::uint64_t over = 0;        // values beyond the tolerance
-  std::uint64_t not_finite = 0;  // NaN or Inf on one side only
-  void add(const Sums& other);
-};
-
-// Adds up one row. Values that are not finite on both sides are left out of the sums.
-[[nodiscard]] Sums compare_values(std::span<const float> a, std::span<const float> b,
-                                  const CompareOptions& options);
 
 // How far the cells are apart, over all tensors seen so far; one entry a pair.
 struct CellSums {

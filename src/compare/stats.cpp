@@ -25,6 +25,7 @@ class Accumulator {
   void add_row(std::span<const float> row, std::span<const std::byte> bytes) {
     double squares = 0;
     bool zero = true;
+    const std::uint64_t odd_before = nan_ + infinite_;
     for (std::size_t c = 0; c < row.size(); ++c) {
       zero = zero && row[c] == 0;
       squares += add_value(c, row[c]);
@@ -33,6 +34,7 @@ class Accumulator {
     const bool fresh = seen_.insert(XXH3_64bits(bytes.data(), bytes.size())).second;
     repeated_cells_ += fresh ? 0U : 1U;
     ++cells_;
+    if (nan_ + infinite_ > odd_before) squares = std::numeric_limits<double>::quiet_NaN();
     if (keep_cells_) cell_rms_.push_back(std::sqrt(squares / static_cast<double>(row.size())));
   }
 
@@ -155,6 +157,7 @@ std::vector<TensorStats> stats_of(const Dump& dump, const StatsOptions& options)
           add_tensor(list, dump, stream, std::move(entry), options);
         }
     }
+  dump.source->require_unchanged();
   return list;
 }
 

@@ -70,11 +70,27 @@ void judge_noise(const Comparison& c, double noise, Comparison& out) {
                      worst.relative_l2, tensor_name(worst), noise));
 }
 
-void judge_unexplained(const Comparison& in, Comparison& c) {
+// What became of the cells before the place where the tokens part.
+std::string start_in_words(const Evidence& e, const Comparison& c, double noise) {
+  const auto parted = static_cast<std::int64_t>(c.tokens.common_prefix);
+  double furthest = 0;
+  std::uint64_t cells = 0;
+  for (const CellDifference& d : e.cells) {
+    if (d.key.position >= parted) continue;
+    furthest = std::max(furthest, d.relative_l2);
+    ++cells;
+  }
+  if (cells == 0) return {};
+  if (furthest == 0) return ", and up to there all values are equal";
+  return fmt::format(", and up to there cells differ by at most {:.2g} relative, which is {}", furthest,
+                     furthest <= noise ? "noise" : "more than noise");
+}
+
+void judge_unexplained(const Evidence& e, const Comparison& in, double noise, Comparison& c) {
   if (different_conversation(in))
     return settle(c, Verdict::different_conversations,
-                  fmt::format("different conversations: tokens part at {}, and so do the values",
-                              in.tokens.common_prefix));
+                  fmt::format("different conversations: tokens part at {}{}",
+                              in.tokens.common_prefix, start_in_words(e, in, noise)));
   const TensorComparison& worst = worst_of(in);
   settle(c, Verdict::different_values,
          fmt::format("different values, furthest in {} ({:.2g} relative): other weights, other "
@@ -91,7 +107,7 @@ void judge_values(const Evidence& e, Comparison& c) {
     return settle(c, Verdict::one_layer_wrong,
                   fmt::format("only layer {} of memory {} differs by more than noise",
                               bad.begin()->second, bad.begin()->first));
-  judge_unexplained(c, c);
+  judge_unexplained(e, c, noise, c);
 }
 
 }  // namespace
@@ -126,6 +142,7 @@ std::string name_of(Verdict verdict) {
       {Verdict::different_values, "different_values"},
       {Verdict::different_cells, "different_cells"},
       {Verdict::different_tokens, "different_tokens"},
+      {Verdict::different_parts, "different_parts"},
       {Verdict::different_conversations, "different_conversations"},
       {Verdict::not_comparable, "not_comparable"},
   };

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tensor/error_sums.h"
+#include "tensor/pair_sums.h"
 
 // GCC and Clang compile single functions for another instruction set than the rest.
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
@@ -37,5 +38,6 @@ inline constexpr std::uint32_t smallest_rotation = 64;  // block of rotate()
 void rotate(std::span<float> numbers, std::uint32_t block);
 
 ErrorSums error_sums(std::span<const float> original, std::span<const float> converted);
+PairSums pair_sums(std::span<const float> a, std::span<const float> b, const Tolerance& tolerance);
 
 }  // namespace kvtool::kernels::avx2

@@ -8,9 +8,11 @@
 
 #include "kvtool/convert.h"
 #include "kvtool/edit.h"
+#include "kvtool/error.h"
 #include "kvtool/map.h"
 #include "kvtool/open.h"
 #include "kvtool/write.h"
+#include "support/changed_source.h"
 #include "support/testdata.h"
 
 namespace kvtool {
@@ -124,6 +126,26 @@ TEST(Compare, OneLayerZeroed) {
   expect_verdict(*dump, *zeroed, Verdict::one_layer_wrong);
 }
 
+// All of a layer, in caches of other kinds: a window beside the main one, states of a recurrent model.
+void expect_zeroed_layer_is_found(const std::string& path, const std::vector<std::string>& labels) {
+  const auto dump = open(path);
+  ByteVector bytes = bytes_of(*dump);
+  for (const std::string& label : labels) {
+    const MapRange range = range_of(*dump, label);
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(range.offset), range.size, std::byte{0});
+  }
+  expect_verdict(*dump, *open(bytes), Verdict::one_layer_wrong);
+}
+
+TEST(Compare, OneLayerZeroedInOtherCaches) {
+  expect_zeroed_layer_is_found(multi, {tensor(1, "k"), tensor(1, "v")});
+  expect_zeroed_layer_is_found("modern/b11118/llama-nofa-multi-uni.ggsn", {tensor(1, "v")});
+  expect_zeroed_layer_is_found("server/b0.7.0/gemma3.ggsq",
+                               {"memory[1].stream[0].layer[3].k_data",
+                                "memory[1].stream[0].layer[3].v_data"});
+  expect_zeroed_layer_is_found("server/b0.7.0/mamba.ggsq", {"memory[0].layer[1].s_data"});
+}
+
 TEST(Compare, TwoLayersExchanged) {
   const auto dump = open(multi);
   ByteVector bytes = bytes_of(*dump);
@@ -169,6 +191,22 @@ TEST(Compare, PositionsOffByOne) {
   expect_verdict(*dump, *open(bytes), Verdict::shifted_positions);
 }
 
+TEST(Compare, PositionsOffByOneInAWindowModel) {
+  const auto dump = open("server/b0.7.0/gemma3.ggsq");
+  ByteVector bytes = bytes_of(*dump);
+  for (const MapRange& range : map_of(*dump, true))
+    if (range.label.starts_with("memory") && range.label.ends_with(".pos"))
+      test::poke(bytes, range.offset, test::peek<std::int32_t>(bytes, range.offset) + 1);
+  expect_verdict(*dump, *open(bytes), Verdict::shifted_positions);
+}
+
+TEST(Compare, AFileThatChangedWhileItWasReadGivesNoVerdict) {
+  auto changed = *open(multi);
+  changed.source = std::make_shared<test::ChangedSource>(changed.source);
+  EXPECT_THROW(static_cast<void>(compare(changed, *open(multi))), Error);
+  EXPECT_THROW(static_cast<void>(compare(*open(multi), changed)), Error);
+}
+
 TEST(Compare, NotANumberIsNeverHidden) {
   const auto dump = open(multi);
   ByteVector bytes = bytes_of(*dump);
@@ -186,6 +224,50 @@ TEST(Compare, ToleranceMakesSmallDifferencesSame) {
   EXPECT_FALSE(compare(*f32, *bf16, options).same());
   options.absolute = 0.2;
   EXPECT_TRUE(compare(*f32, *bf16, options).same());
+}
+
+// --- what is around the memories
+
+TEST(Compare, ACheckpointThatDiffersIsNotTheSameContent) {
+  for (const char* path : {"server/b0.7.0/gemma3.ggsq", "server/b0.7.0/mamba.ggsq"}) {
+    const auto dump = open(path);
+    ByteVector bytes = bytes_of(*dump);
+    for (const MapRange& range : map_of(*dump, true))
+      if (range.label.starts_with("tail.checkpoint[0]") && range.label.ends_with("_data"))
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(range.offset), range.size, std::byte{0});
+    const Comparison c = compare(*dump, *open(bytes));
+    EXPECT_EQ(c.verdict, Verdict::different_parts) << c.words;
+    ASSERT_EQ(c.parts.size(), 1U);
+    EXPECT_EQ(c.parts[0].part, "checkpoint[0]");
+    EXPECT_FALSE(c.same());
+  }
+}
+
+TEST(Compare, ACheckpointInAnotherOrderIsTheSame) {
+  const auto dump = open("server/b0.7.0/gemma3.ggsq");
+  const auto moved = written(swap(dump, {0, 0, 1}, {0, 0, 20}));
+  const Comparison c = compare(*dump, *moved);
+  EXPECT_EQ(c.verdict, Verdict::same_content) << c.words;
+  ASSERT_EQ(c.parts.size(), 1U);
+  EXPECT_TRUE(c.parts[0].same());
+}
+
+TEST(Compare, ACheckpointThatOneLacksIsSaidAndNoMore) {
+  const Comparison c = compare(*open("server/b0.7.0/gemma3.ggsq"),
+                               *open("server/b0.7.0/gemma3-no-checkpoints.ggsq"));
+  EXPECT_EQ(c.verdict, Verdict::same_content) << c.words;
+  ASSERT_EQ(c.header.size(), 1U);
+  EXPECT_EQ(c.header[0].field, "checkpoints");
+  EXPECT_EQ(c.header[0].b, "none");
+}
+
+TEST(Compare, OtherLogitsAreNotTheSameContent) {
+  const auto dump = open("history/v9-20250220-c392e5094-frag.ggsn");
+  ASSERT_GT(dump->outputs.logits.size, 0U);
+  ByteVector bytes = bytes_of(*dump);
+  test::poke<float>(bytes, dump->outputs.logits.offset, 99.0F);
+  const Comparison c = compare(*dump, *open(bytes));
+  EXPECT_EQ(c.verdict, Verdict::different_parts) << c.words;
 }
 
 TEST(Compare, AnotherConversation) {

@@ -5,8 +5,10 @@
 
 #include <cmath>
 
+#include "kvtool/error.h"
 #include "kvtool/map.h"
 #include "kvtool/open.h"
+#include "support/changed_source.h"
 #include "support/testdata.h"
 
 namespace kvtool {
@@ -82,6 +84,23 @@ TEST(Stats, RmsOfEachCell) {
   ASSERT_EQ(s.cell_rms.size(), s.cells);
   for (std::size_t c = 0; c < s.cells; ++c)
     EXPECT_NEAR(s.cell_rms[c], static_cast<double>(c), 1e-9);
+}
+
+TEST(Stats, ACellWithNanShowsInTheDrawing) {
+  StatsOptions options;
+  options.cell_rms = true;
+  const TensorStats s = stats_with(
+      [](std::size_t cell, std::size_t channel) {
+        return cell == 3 && channel == 5 ? std::nanf("") : 1.0F;
+      },
+      options);
+  for (std::size_t c = 0; c < s.cells; ++c) EXPECT_EQ(std::isnan(s.cell_rms[c]), c == 3) << c;
+}
+
+TEST(Stats, AFileThatChangedWhileItWasReadGivesNoFigures) {
+  Dump dump = open_dump(test::testdata("modern/b11118/llama-fa-f32.ggsn").string());
+  dump.source = std::make_shared<test::ChangedSource>(dump.source);
+  EXPECT_THROW(static_cast<void>(stats_of(dump)), Error);
 }
 
 // Rows and columns of the same values give the same figures.

@@ -17,6 +17,7 @@
 #include "support/bytes.h"
 #include "tensor/error_sums.h"
 #include "tensor/hadamard.h"
+#include "tensor/pair_sums.h"
 #include "tensor/reference.h"
 
 namespace kvtool {
@@ -200,6 +201,42 @@ TEST(Kernels, SumErrorsLikeTheReference) {
     EXPECT_EQ(x.difference, y.difference);
     EXPECT_EQ(x.original, y.original);
   }
+}
+
+// Equal bits, or NaN for NaN: of which operand a NaN keeps the payload is the compiler's choice.
+void expect_same(double x, double y) {
+  if (std::isnan(x) && std::isnan(y)) return;
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(x), std::bit_cast<std::uint64_t>(y)) << x << " " << y;
+}
+
+void expect_same(const PairSums& x, const PairSums& y) {
+  expect_same(x.difference2, y.difference2);
+  expect_same(x.a2, y.a2);
+  expect_same(x.b2, y.b2);
+  expect_same(x.max_abs, y.max_abs);
+  const bool finite = std::isfinite(x.a2 + x.b2);
+  EXPECT_TRUE(x.over == y.over || !finite);
+}
+
+// Every length of the rest behind the last full register, unaligned, with all kinds of numbers.
+TEST(Kernels, SumPairsLikeTheReference) {
+  const auto fast = kernels::pair_sums();
+  if (fast == reference::pair_sums) GTEST_SKIP() << "no fast code for this processor";
+  Random random(8);
+  for (std::size_t n = 0; n <= 70; ++n)
+    for (unsigned kind = 0; kind < 6; ++kind)
+      for (const Tolerance& tolerance : {Tolerance{0, 0}, {0.5, 0}, {0, 0.5}, {1e-3, 1e-2}}) {
+        std::vector<float> a;
+        std::vector<float> b;
+        while (a.size() <= n) {
+          for (const float x : block_of_kind(random, kind)) a.push_back(x);
+          for (const float x : block_of_kind(random, kind)) b.push_back(x);
+        }
+        for (std::size_t i = 0; i < a.size(); i += 3) b[i] = a[i];
+        const auto x = std::span(a).subspan(1, n);
+        const auto y = std::span(b).subspan(1, n);
+        expect_same(fast(x, y, tolerance), reference::pair_sums(x, y, tolerance));
+      }
 }
 
 // Sizes that leave a rest behind the last full register, at addresses that are not aligned.
