@@ -82,7 +82,11 @@ void cells(Io& io, Table& table, std::uint32_t count, CellExtension kind, Sequen
     table.reserve(count);
   }
   StoredCell c;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  std::uint32_t i = 0;
+  if constexpr (Io::reads)
+    if (kind == CellExtension::none && allowed.least == allowed.most && !io.skims())
+      i = io.take_plain_cells(table, count, allowed.least);
+  for (; i < count; ++i) {
     if constexpr (Io::reads)
       if (i == 1 && passes_over(io, count, allowed)) {
         io.skip_cells(table, count - 2, least_cell_bytes(kind, allowed));

@@ -24,6 +24,12 @@ bool printable(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
+// Position, number of ids, the id if there is one.
+bool is_plain_cell(std::span<const std::int32_t> words) {
+  const auto ids = static_cast<std::int32_t>(words.size()) - 2;
+  return words[0] >= 0 && words[1] == ids && (ids == 0 || words[2] >= 0);
+}
+
 }  // namespace
 
 void Reader::fail(std::uint64_t offset, const char* field, const std::string& detail) const {
@@ -197,6 +203,28 @@ void Reader::floats(const char* count_field, const char* field, Extent& extent) 
 void Reader::opaque(const char* field, Extent& extent, std::uint64_t size) {
   extent = {offset(), size};
   if (!cursor_.skip(size)) need(field, size);
+}
+
+std::uint32_t Reader::take_plain_cells(CellTable& cells, std::uint32_t count, std::uint32_t ids) {
+  constexpr std::uint32_t piece = 1024;
+  const std::uint32_t width = 2 + ids;  // words of a cell
+  std::array<std::int32_t, std::size_t{piece} * 3> words{};
+  std::uint32_t taken = 0;
+  while (taken < count) {
+    const std::uint32_t n = std::min(piece, count - taken);
+    const auto some = std::span(words).first(std::size_t{n} * width);
+    Cursor ahead = cursor_;
+    if (!ahead.take(std::as_writable_bytes(some))) return taken;
+    std::uint32_t fine = 0;
+    for (auto cell = some; fine < n && is_plain_cell(cell.first(width)); ++fine) {
+      cells.append(cell[0], cell.subspan(2, ids));
+      cell = cell.subspan(width);
+    }
+    static_cast<void>(cursor_.skip(std::uint64_t{fine} * width * sizeof(std::int32_t)));
+    taken += fine;
+    if (fine < n) break;
+  }
+  return taken;
 }
 
 void Reader::skip_cells(CellTable& cells, std::uint32_t count, std::uint64_t cell_bytes) {
