@@ -18,12 +18,13 @@ struct RewindPoint {
   Position pos_max = 0;
 };
 
-// From where a memory can go on when a new prompt parts from the stored one.
+// From where the memories can go on when a new prompt parts from the stored one.
 struct RewindFacts {
-  bool recurrent = false;            // a recurrent state knows only the end of its prompt
-  bool verbatim = false;             // there are parts whose inner life is not known
-  std::optional<Position> window_begin;  // oldest position of a window cache; empty: there is none
-  std::uint64_t window_span = 0;     // positions from there to its newest
+  bool window = false;     // there is a window cache
+  bool recurrent = false;  // a recurrent state knows only the end of its prompt
+  bool verbatim = false;   // there are parts whose inner life is not known
+  std::int64_t oldest = 0;  // oldest position that every memory still knows; of a state: where it stands
+  std::int64_t reach = 0;   // positions before the next token that a window needs, see src/query/rewind.h
   std::vector<RewindPoint> checkpoints;  // in file order, which is by length
 };
 
@@ -57,9 +58,9 @@ struct Reuse {
 };
 
 // The new prompt has `prompt` tokens, and begins with `shared` (not more) tokens of the stored one.
-// Attention caches can be cut anywhere. A window cache that does not reach back to the first
-// position, and a recurrent state, go on only from their end or from a checkpoint. At least
-// one token is always computed, since the server needs its logits.
+// Attention caches can be cut anywhere. A window cache and a recurrent state go on only from near
+// their end or from a checkpoint; a window cache that is not full yet, only from a checkpoint. At
+// least one token is always computed, since the server needs its logits.
 [[nodiscard]] Reuse reuse_of(const StoredPrompt& stored, std::uint64_t shared,
                              std::uint64_t prompt);
 

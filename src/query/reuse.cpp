@@ -4,6 +4,7 @@
 
 #include "kvtool/stored_prompt.h"
 #include "kvtool/tokens.h"
+#include "query/rewind.h"
 
 namespace kvtool {
 namespace {
@@ -26,61 +27,51 @@ std::uint64_t tokens_before(const TokenArea& area, std::uint64_t position, std::
   return tokens;
 }
 
-// True when the memories can be cut before any token.
-bool can_be_cut(const RewindFacts& rewind) {
-  return !rewind.recurrent && !rewind.verbatim && rewind.window_begin.value_or(0) == 0;
-}
-
 std::string obstacle_of(const RewindFacts& rewind) {
   if (rewind.verbatim) return "a compressed cache cannot be rewound";
-  const bool window = rewind.window_begin.value_or(0) > 0;
-  if (window && rewind.recurrent) return "neither window nor recurrent state can be rewound";
-  return window ? "the window cache cannot be rewound" : "a recurrent state cannot be rewound";
+  if (rewind.window && rewind.recurrent)
+    return "neither window nor recurrent state can be rewound";
+  return rewind.window ? "the window cache cannot be rewound" : "a recurrent state cannot be rewound";
 }
 
-// True when a checkpoint serves a prompt that parts at `tokens`, the position there being
-// `position`. What a window needs before that must lie behind the checkpoint's oldest position.
-bool serves(const RewindPoint& c, const RewindFacts& rewind, std::uint64_t tokens,
-            std::uint64_t position) {
-  const std::uint64_t window = rewind.window_begin ? rewind.window_span : 0;
-  const std::uint64_t threshold = position > window ? position - window : 0;
-  return c.tokens <= tokens && c.pos_min >= 0 &&
-         (c.pos_min == 0 || static_cast<std::uint64_t>(c.pos_min) < threshold);
+// What stood in the way, and what came of it.
+std::string reason_of(const RewindFacts& rewind, const std::optional<WayBack>& way) {
+  std::string reason = obstacle_of(rewind);
+  if (way)
+    return fmt::format("{}: back to the checkpoint at {}", reason,
+                       rewind.checkpoints[*way->checkpoint].tokens);
+  return reason + (rewind.checkpoints.empty() ? " and there is no checkpoint"
+                                              : " and no checkpoint serves");
 }
 
-// Goes back to the last checkpoint that serves. The server computes the last position of a
-// checkpoint again where it holds several (a window).
-void go_back(const StoredPrompt& stored, std::uint64_t wanted, Reuse& reuse) {
+// Tokens of the stored prompt that are kept when `wanted` of them were of use.
+void go_back(const StoredPrompt& stored, std::uint64_t wanted, bool last_again, Reuse& reuse) {
   const TokenArea area = area_of(stored);
-  const std::uint64_t position = position_of(area, wanted).value_or(wanted);
-  const auto& points = stored.rewind.checkpoints;
-  reuse.reason = obstacle_of(stored.rewind);
-  for (std::size_t i = points.size(); i-- > 0;) {
-    if (!serves(points[i], stored.rewind, wanted, position)) continue;
-    const std::int64_t next = std::max<std::int64_t>(points[i].pos_min + std::int64_t{1}, points[i].pos_max);
-    const std::uint64_t back = std::min(position, static_cast<std::uint64_t>(next));
-    reuse.reused = std::min(tokens_before(area, back, wanted), points[i].tokens);
-    reuse.checkpoint = i;
-    reuse.reason += fmt::format(": back to the checkpoint at {}", points[i].tokens);
-    return;
-  }
-  reuse.reason += points.empty() ? " and there is no checkpoint" : " and no checkpoint serves";
+  const std::uint64_t next = position_of(area, wanted).value_or(wanted);
+  const auto way = way_back(stored.rewind, next, last_again);
+  reuse.reused = way ? wanted : 0;
+  if (way && !way->checkpoint) return;
+  reuse.reason = reason_of(stored.rewind, way);
+  if (!way) return;
+  reuse.checkpoint = way->checkpoint;
+  reuse.reused = std::min(tokens_before(area, way->position, wanted),
+                          stored.rewind.checkpoints[*way->checkpoint].tokens);
 }
 
 }  // namespace
 
 Reuse reuse_of(const StoredPrompt& stored, std::uint64_t shared, std::uint64_t prompt) {
   Reuse reuse;
-  std::uint64_t wanted = std::min(shared, prompt == 0 ? 0 : prompt - 1);
-  if (wanted < shared) reuse.reason = "the last token is computed for its logits";
+  std::uint64_t wanted = shared;
   if (stored.has_cache && stored.cells < wanted) {
     wanted = stored.cells;
     reuse.reason = fmt::format("there are cells for {} tokens only", stored.cells);
   }
-  if (wanted == stored.tokens || wanted == 0 || can_be_cut(stored.rewind))
-    reuse.reused = wanted;
-  else
-    go_back(stored, wanted, reuse);
+  if (wanted > 0) go_back(stored, wanted, wanted == prompt, reuse);
+  if (reuse.reused > 0 && reuse.reused == prompt) {
+    --reuse.reused;
+    reuse.reason = "the last token is computed for its logits";
+  }
   reuse.recomputed = prompt - reuse.reused;
   return reuse;
 }

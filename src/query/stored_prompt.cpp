@@ -4,6 +4,7 @@
 
 #include "kvtool/checked.h"
 #include "kvtool/facts.h"
+#include "query/rewind.h"
 
 namespace kvtool {
 namespace {
@@ -32,20 +33,27 @@ std::optional<PositionRange> positions_of(const Memory& memory) {
   return range;
 }
 
-void note_window(const Memory& memory, RewindFacts& rewind) {
-  const auto range = positions_of(memory);
-  if (!range) return;
-  rewind.window_begin = static_cast<Position>(range->begin);
-  rewind.window_span = static_cast<std::uint64_t>(range->end - range->begin);
+// Where a memory without cells, or one that is not understood, stands: at the end of the prompt.
+std::int64_t end_of(const Dump& dump) {
+  return static_cast<std::int64_t>(dump.tokens.ids.size()) - 1;
+}
+
+void note_memory(const Dump& dump, const Memory& memory, RewindFacts& rewind) {
+  const auto held = positions_of(memory);
+  if (memory.kind == MemoryKind::recurrent) {
+    rewind.recurrent = true;
+    note_state(rewind, held ? held->end - 1 : end_of(dump));
+  } else if (memory.kind == MemoryKind::verbatim) {
+    rewind.verbatim = true;
+    note_state(rewind, end_of(dump));
+  } else if (memory.role == "window" && held) {
+    note_window(rewind, *held);
+  }
 }
 
 RewindFacts rewind_facts(const Dump& dump) {
   RewindFacts rewind;
-  for (const Memory& memory : dump.state.memories) {
-    rewind.recurrent |= memory.kind == MemoryKind::recurrent;
-    rewind.verbatim |= memory.kind == MemoryKind::verbatim;
-    if (memory.role == "window") note_window(memory, rewind);
-  }
+  for (const Memory& memory : dump.state.memories) note_memory(dump, memory, rewind);
   for (const Checkpoint& c : dump.tail.checkpoints)
     rewind.checkpoints.push_back({c.tokens, c.pos_min, c.pos_max});
   return rewind;

@@ -118,7 +118,8 @@ class Restoration {
     const std::uint64_t shared = options.prompt ? shared_start(ids, *options.prompt)
                                  : ids.empty()  ? 0
                                                 : ids.size() - 1;
-    const Reuse reuse = reuse_of(restored, shared, target_, parts_, window_);
+    const bool last_again = options.prompt && options.prompt->size() == shared;
+    const Reuse reuse = reuse_of(restored, shared, last_again, target_, parts_, window_);
     result_.next = reuse.next;
     result_.reused = reuse.tokens;
     say_what_follows(reuse, ids);

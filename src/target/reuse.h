@@ -21,8 +21,10 @@ struct Restored {
   const std::vector<StoredCheckpoint>& checkpoints;
 };
 
-// The rules of the target's server for a prompt that shares the first `shared` ids.
-[[nodiscard]] Reuse reuse_of(const Restored& restored, std::uint64_t shared, const Target& target,
-                             const std::vector<Part>& parts, format::Window& window);
+// The rules of the target's server for a prompt that shares the first `shared` ids; `last_again`
+// when it has no others, so that the last of them is computed again for its logits.
+[[nodiscard]] Reuse reuse_of(const Restored& restored, std::uint64_t shared, bool last_again,
+                             const Target& target, const std::vector<Part>& parts,
+                             format::Window& window);
 
 }  // namespace kvtool::target

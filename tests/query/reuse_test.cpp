@@ -7,6 +7,7 @@
 
 #include "kvtool/open.h"
 #include "kvtool/prefix.h"
+#include "kvtool/restore.h"
 #include "kvtool/stored_prompt.h"
 #include "support/testdata.h"
 
@@ -90,6 +91,69 @@ StoredPrompt stored(std::uint64_t tokens) {
   return prompt;
 }
 
+// One look at the server: a prompt of `prompt` tokens that shares `shared` with the file.
+struct Look {
+  std::string file;
+  std::string model;
+  std::uint32_t window;  // of the model's window layers; 0: it has none
+  bool swa_full;         // the server ran with --swa-full
+  std::uint64_t shared;
+  std::uint64_t prompt;
+  std::uint64_t cache_n;
+};
+
+std::vector<Look> looks() {
+  std::ifstream in(test::testdata("restore/b0.7.0-reuse/measured.json"));
+  std::vector<Look> all;
+  for (const Json& j : Json::parse(in))
+    all.push_back({j["file"], j["model"], j["window"], j["swa_full"], j["shared"], j["prompt"],
+                   j["cache_n"]});
+  return all;
+}
+
+std::string text(const Look& look) {
+  return look.file + ": " + std::to_string(look.shared) + " of " + std::to_string(look.prompt);
+}
+
+// Every place at which a prompt can part from a file: near its end, its checkpoints, its window.
+TEST(Reuse, AtEveryPlaceAsTheServerMeasured) {
+  EXPECT_GE(looks().size(), 150U);
+  for (const bool skim : {false, true})
+    for (const Look& look : looks()) {
+      if (look.swa_full) continue;  // no file says with what settings it will be read
+      OpenOptions options;
+      options.skim = skim;
+      const StoredPrompt prompt = stored_prompt(open_dump(test::testdata(look.file).string(), options));
+      const Reuse reuse = reuse_of(prompt, look.shared, look.prompt);
+      EXPECT_EQ(reuse.reused, look.cache_n) << text(look) << ": " << reuse.reason;
+    }
+}
+
+// `check` with a prompt says the same, knowing the model and the settings.
+TEST(Reuse, CheckForALoaderAgreesWithTheServer) {
+  for (const Look& look : looks()) {
+    const auto dump = std::make_shared<const Dump>(open_dump(test::testdata(look.file).string()));
+    Target target;
+    target.era = era_of_loader("0.7.0");
+    target.type_k = target.type_v = ElementType::f16;
+    target.flash_attention = true;
+    target.n_ctx = 256;
+    target.parallel = 1;
+    target.swa_full = look.swa_full;
+    target.model = shape_of_model(
+        open_gguf(open_source(test::testdata("models/" + look.model).string())), *target.era);
+    for (auto& cache : target.model->caches)
+      if (cache.window > 0) cache.window = look.window;
+    RestoreOptions options;
+    options.prompt = dump->tokens.ids;
+    options.prompt->resize(look.shared);
+    options.prompt->resize(look.prompt, -7);
+    const Restore restore = predict_restore(*dump->source, dump.get(), target, options);
+    EXPECT_EQ(restore.reused, look.cache_n) << text(look);
+    EXPECT_EQ(name_of(restore.next), look.cache_n > 0 ? "reused" : "recomputed") << text(look);
+  }
+}
+
 TEST(Reuse, AttentionIsCutAnywhere) {
   EXPECT_EQ(reuse_of(stored(34), 29, 54).reused, 29U);
   EXPECT_EQ(reuse_of(stored(34), 34, 54).reused, 34U);
@@ -109,38 +173,17 @@ TEST(Reuse, RecurrentStateGoesOnOnlyFromItsEndOrACheckpoint) {
   StoredPrompt mamba = stored(34);
   mamba.has_cache = false;
   mamba.rewind.recurrent = true;
+  mamba.rewind.oldest = 33;
   EXPECT_EQ(reuse_of(mamba, 34, 54).reused, 34U);
   EXPECT_EQ(reuse_of(mamba, 33, 54).reused, 0U);
   EXPECT_EQ(reuse_of(mamba, 34, 34).reused, 0U);  // one step back is one too many
   mamba.rewind.checkpoints = {{10, 9, 9}, {25, 24, 24}};
   EXPECT_EQ(reuse_of(mamba, 33, 54).reused, 25U);
   EXPECT_EQ(reuse_of(mamba, 25, 54).reused, 25U);
+  EXPECT_EQ(reuse_of(mamba, 25, 25).reused, 10U);
   EXPECT_EQ(reuse_of(mamba, 24, 54).reused, 10U);
   EXPECT_EQ(reuse_of(mamba, 24, 54).checkpoint, 0U);
   EXPECT_EQ(reuse_of(mamba, 9, 54).reused, 0U);
-}
-
-TEST(Reuse, WindowThatReachesBackToTheStartIsCutAnywhere) {
-  StoredPrompt gemma = stored(34);
-  gemma.rewind.window_begin = 0;
-  gemma.rewind.window_span = 34;
-  EXPECT_EQ(reuse_of(gemma, 29, 54).reused, 29U);
-  gemma.rewind.window_begin = 1;
-  gemma.rewind.window_span = 33;
-  EXPECT_EQ(reuse_of(gemma, 29, 54).reused, 0U);
-  EXPECT_EQ(reuse_of(gemma, 34, 54).reused, 34U);
-}
-
-// A window beside a recurrent state: the checkpoint at 25 begins behind what the window needs, as
-// measured for lfm2 with a window.
-TEST(Reuse, WindowAndRecurrentStateNeedMore) {
-  StoredPrompt both = stored(34);
-  both.rewind.recurrent = true;
-  both.rewind.window_begin = 22;
-  both.rewind.window_span = 12;
-  both.rewind.checkpoints = {{25, 24, 24}};
-  EXPECT_EQ(reuse_of(both, 29, 54).reused, 0U);
-  EXPECT_EQ(reuse_of(both, 34, 54).reused, 34U);
 }
 
 TEST(Reuse, NoMoreThanThereAreCells) {

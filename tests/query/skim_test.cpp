@@ -26,8 +26,8 @@ void expect_same(const Dump& full, const Dump& skim, const std::string& name) {
   EXPECT_EQ(a.cells, b.cells) << name;
   EXPECT_EQ(a.kv_bytes_per_token, b.kv_bytes_per_token) << name;
   EXPECT_EQ(a.rewind.recurrent, b.rewind.recurrent) << name;
-  EXPECT_EQ(a.rewind.window_begin, b.rewind.window_begin) << name;
-  EXPECT_EQ(a.rewind.window_span, b.rewind.window_span) << name;
+  EXPECT_EQ(a.rewind.oldest, b.rewind.oldest) << name;
+  EXPECT_EQ(a.rewind.reach, b.rewind.reach) << name;
   EXPECT_EQ(a.rewind.checkpoints.size(), b.rewind.checkpoints.size()) << name;
 }
 
