@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "cli/tensor_name.h"
 #include "kvtool/vocab.h"
 
 namespace kvtool::cli {
@@ -53,9 +54,9 @@ std::vector<double> scaled(std::vector<double> values) {
   return values;
 }
 
-std::string tensor_name(const TensorStats& s) {
+std::string tensor_name(const Dump& dump, const TensorStats& s) {
   return fmt::format("memory {} stream {} layer {} {}", s.memory, s.stream, s.layer,
-                     s.is_v ? "V" : "K");
+                     part_letter(dump, s.memory, s.is_v));
 }
 
 std::string shade(double level, bool color) {
@@ -202,12 +203,13 @@ void draw_cells(Svg& svg, const Dump& dump) {
 
 }  // namespace
 
-void draw_heat(const std::vector<TensorStats>& list, unsigned width, bool color, Printer& out) {
+void draw_heat(const Dump& dump, const std::vector<TensorStats>& list, unsigned width, bool color,
+               Printer& out) {
   for (const TensorStats& s : list) {
     const auto levels = scaled(binned(s.cell_rms, width));
     std::string line;
     for (const double level : levels) line += shade(level, color);
-    out.line("{:<30} {}{}  {}", tensor_name(s), line, std::string(width - levels.size(), ' '),
+    out.line("{:<30} {}{}  {}", tensor_name(dump, s), line, std::string(width - levels.size(), ' '),
              range_text(s));
   }
   out.line("from left to right: rms of each cell in file order, within its own smallest and largest{}",
@@ -222,7 +224,7 @@ std::string svg_of(const Dump& dump, const std::vector<TensorStats>& list) {
                         any_not_finite(list) ? "; red: NaN or Inf" : ""));
   for (const TensorStats& s : list) {
     svg.label(fmt::format("{} layer {} {}", stream_name(dump, s.memory, s.stream), s.layer,
-                          s.is_v ? "V" : "K"));
+                          part_letter(dump, s.memory, s.is_v)));
     const auto levels = scaled(binned(s.cell_rms, svg_columns));
     for (std::size_t c = 0; c < levels.size(); ++c) svg.box(c, levels.size(), heat_color(levels[c]));
     svg.scale(range_text(s));

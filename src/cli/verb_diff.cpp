@@ -3,6 +3,7 @@
 
 #include "cli/input.h"
 #include "cli/print.h"
+#include "cli/tensor_name.h"
 #include "cli/verb.h"
 #include "kvtool/compare.h"
 #include "kvtool/error.h"
@@ -120,8 +121,9 @@ void print_cells(const CellComparison& c, Printer& out) {
   print_lone(c.only_b, c.only_b_count, "B", out);
 }
 
-void print_tensor(const TensorComparison& t, Printer& out) {
-  const std::string name = fmt::format("memory {} layer {} {}", t.memory, t.layer, t.is_v ? "V" : "K");
+void print_tensor(const Dump& dump, const TensorComparison& t, Printer& out) {
+  const std::string name =
+      fmt::format("memory {} layer {} {}", t.memory, t.layer, part_letter(dump, t.memory, t.is_v));
   if (t.equal_cells == t.cells) return out.line("{:<12}{}: equal", "values", name);
   out.line("{:<12}{}: {} of {} cells equal, {} over tolerance, max {:.3g}, rms {:.3g}, relative "
            "{:.3g}, cosine {:.6f}{}",
@@ -160,12 +162,12 @@ void print_names(const Comparison& c, Printer& out) {
     if (!p.same()) out.line("{}", p.part);
 }
 
-void print_text(const Comparison& c, const Options& o, Printer& out) {
+void print_text(const Dump& dump, const Comparison& c, const Options& o, Printer& out) {
   if (!o.summary) {
     print_header(c, out);
     print_tokens(c.tokens, out);
     for (const CellComparison& cells : c.cells) print_cells(cells, out);
-    for (const TensorComparison& t : c.tensors) print_tensor(t, out);
+    for (const TensorComparison& t : c.tensors) print_tensor(dump, t, out);
     print_parts(c.parts, out);
     print_differences(c.worst, "furthest", out);
     print_differences(c.by_position, "position", out);
@@ -177,7 +179,7 @@ void print(const Dump& a, const Dump& b, const Comparison& c, const Options& o, 
   if (o.json) return out.json(comparison_json(a, b, c, o));
   if (o.tsv) return print_tsv(c, out);
   if (o.names_only) return print_names(c, out);
-  if (!o.quiet) print_text(c, o, out);
+  if (!o.quiet) print_text(a, c, o, out);
 }
 
 CompareOptions compare_options(const Options& o) {

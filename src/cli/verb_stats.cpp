@@ -5,6 +5,7 @@
 #include "cli/input.h"
 #include "cli/print.h"
 #include "cli/stats_picture.h"
+#include "cli/tensor_name.h"
 #include "cli/verb.h"
 #include "kvtool/output.h"
 #include "kvtool/stats.h"
@@ -80,12 +81,12 @@ std::string remarks(const TensorStats& s) {
   return text;
 }
 
-void print_text(const std::vector<TensorStats>& list, Printer& out) {
+void print_text(const Dump& dump, const std::vector<TensorStats>& list, Printer& out) {
   out.line("{:<26}{:>10}{:>10}{:>10}{:>10}  {}", "tensor", "min", "max", "mean", "rms", "remarks");
   for (const TensorStats& s : list) {
     const std::string name = fmt::format("memory {}{} layer {} {}", s.memory,
                                          s.stream == 0 ? "" : fmt::format(" stream {}", s.stream),
-                                         s.layer, s.is_v ? "V" : "K");
+                                         s.layer, part_letter(dump, s.memory, s.is_v));
     const std::string text = remarks(s);
     out.line("{:<26}{:>10.4g}{:>10.4g}{:>10.2g}{:>10.4g}{}{}", name, s.min, s.max, s.mean, s.rms,
              text.empty() ? "" : "  ", text);
@@ -112,9 +113,9 @@ int run(const Options& o) {
   else if (o.tsv)
     print_tsv(list, out);
   else if (o.heat)
-    draw_heat(list, o.width, use_color(o.color), out);
+    draw_heat(*dump, list, o.width, use_color(o.color), out);
   else if (o.svg.empty())
-    print_text(list, out);
+    print_text(*dump, list, out);
   if (!o.svg.empty()) write_svg(o, svg_of(*dump, list));
   out.finish();
   return exit_fine;

@@ -10,6 +10,7 @@
 #include "compare/match.h"
 #include "compare/parts.h"
 #include "compare/verdict.h"
+#include "io/aligned_bytes.h"
 #include "kvtool/codec.h"
 #include "kvtool/error.h"
 #include "kvtool/facts.h"
@@ -20,8 +21,8 @@ namespace {
 bool same_bytes(const Source& a, const Source& b) {
   if (a.size() != b.size()) return false;
   constexpr std::uint64_t block = 1U << 20U;
-  std::vector<std::byte> x(static_cast<std::size_t>(std::min(block, a.size())));
-  std::vector<std::byte> y(x.size());
+  AlignedBytes x(static_cast<std::size_t>(std::min(block, a.size())));
+  AlignedBytes y(x.size());
   for (std::uint64_t at = 0; at < a.size(); at += block) {
     const auto size = static_cast<std::size_t>(std::min(block, a.size() - at));
     a.read_at(at, std::span(x).first(size));

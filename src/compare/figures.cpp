@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "io/aligned_bytes.h"
 #include "kvtool/codec.h"
 #include "kvtool/tensor.h"
 #include "write/row_reader.h"
@@ -76,7 +77,7 @@ class Side {
   std::uint32_t rotation_;
   std::vector<TensorRun> runs_;
   RowReader reader_;
-  std::vector<std::byte> bytes_;
+  AlignedBytes bytes_;
   std::vector<float> values_;
 };
 

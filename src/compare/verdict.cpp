@@ -39,8 +39,10 @@ void judge_equal_values(Comparison& c) {
     settle(c, Verdict::same_content, "the same content in another order, layout or file format");
 }
 
-std::string tensor_name(const TensorComparison& t) {
-  return fmt::format("memory {} layer {} {}", t.memory, t.layer, t.is_v ? "V" : "K");
+std::string tensor_name(const Dump& dump, const TensorComparison& t) {
+  const bool recurrent = dump.state.memories[t.memory].kind == MemoryKind::recurrent;
+  const char* part = t.is_v ? (recurrent ? "S" : "V") : (recurrent ? "R" : "K");
+  return fmt::format("memory {} layer {} {}", t.memory, t.layer, part);
 }
 
 const TensorComparison& worst_of(const Comparison& c) {
@@ -62,12 +64,12 @@ bool different_conversation(const Comparison& c) {
   return !c.tokens.equal() && shorter > 0 && c.tokens.common_prefix < shorter;
 }
 
-void judge_noise(const Comparison& c, double noise, Comparison& out) {
+void judge_noise(const Evidence& e, const Comparison& c, double noise, Comparison& out) {
   const TensorComparison& worst = worst_of(c);
   settle(out, Verdict::within_noise,
          fmt::format("the same within noise: at most {:.2g} relative, in {}; another kernel, build "
                      "or type does that (up to {:.2g} is taken for noise)",
-                     worst.relative_l2, tensor_name(worst), noise));
+                     worst.relative_l2, tensor_name(e.a, worst), noise));
 }
 
 // What became of the cells before the place where the tokens part.
@@ -95,13 +97,13 @@ void judge_unexplained(const Evidence& e, const Comparison& in, double noise, Co
   settle(c, Verdict::different_values,
          fmt::format("different values, furthest in {} ({:.2g} relative): other weights, other "
                      "positions, or damage",
-                     tensor_name(worst), worst.relative_l2));
+                     tensor_name(e.a, worst), worst.relative_l2));
 }
 
 void judge_values(const Evidence& e, Comparison& c) {
   const double noise = noise_of(e.a, e.b);
   const auto bad = bad_layers(c, noise);
-  if (bad.empty()) return judge_noise(c, noise, c);
+  if (bad.empty()) return judge_noise(e, c, noise, c);
   if (const auto found = explain(e, c, noise)) return settle(c, found->verdict, found->words);
   if (bad.size() == 1 && c.tensors.size() > 2)
     return settle(c, Verdict::one_layer_wrong,

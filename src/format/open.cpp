@@ -102,7 +102,7 @@ class Opener {
     const std::vector<Dialect> dialects = dialects_of(stamp);
     if (dialects.empty()) refuse_version(stamp);
     if (options_.skim && stamp.magic == slot_magic)
-      if (auto dump = plain_cache(dialects)) return std::move(*dump);
+      if (auto dump = plain_caches(dialects)) return std::move(*dump);
     for (const Strictness strictness : {Strictness::plausible, Strictness::structural}) {
       try_all(dialects, strictness);
       if (!readings_.empty()) return finish(strictness);
@@ -113,9 +113,10 @@ class Opener {
   }
 
  private:
-  // Nearly all files hold one plain cache. Skimming takes that reading, when it ends on the last
-  // byte or on a tail, without trying others. (Without a stream count it could be a recurrent state.)
-  std::optional<Dump> plain_cache(const std::vector<Dialect>& dialects) {
+  // Nearly all files hold one plain cache, or one with a window behind it. Skimming takes that
+  // reading, when it ends on the last byte or on a tail, without trying others. (Without a stream
+  // count it could be a recurrent state.)
+  std::optional<Dump> plain_caches(const std::vector<Dialect>& dialects) {
     Dump dump;
     dump.source = source_;
     dump.dialect = dialects.front();
@@ -127,27 +128,46 @@ class Opener {
       return std::nullopt;
     }
     for (const Dialect& dialect : dialects)
-      if (dialect.streams && read_plain_cache(behind_tokens, dump, dialect)) {
+      if (dialect.streams && read_plain_caches(behind_tokens, dump, dialect)) {
         dump.tokens = decode_tokens(std::move(dump.tokens.words));
         return dump;
       }
     return std::nullopt;
   }
 
-  bool read_plain_cache(Reader io, Dump& dump, const Dialect& dialect) const {
-    Memory memory;
-    memory.role = "main";
+  bool read_plain_caches(Reader io, Dump& dump, const Dialect& dialect) const {
     dump.dialect = dialect;
-    dump.tail = {};
+    dump.state = {};
+    if (!read_cache(io, dump, "main")) return false;
+    if (ends(io, dump)) return name_plain(dump, "kv");
+    dump.state.memories.front().role = "base";
+    io.set_skims(false);  // how far back a window reaches is worth reading
+    if (!read_cache(io, dump, "window")) return false;
+    io.set_skims(true);
+    return ends(io, dump) && name_plain(dump, "iswa");
+  }
+
+  static bool read_cache(Reader& io, Dump& dump, const char* role) {
+    Memory memory;
+    memory.role = role;
     try {
-      attention(io, memory, dialect, true);
+      attention(io, memory, dump.dialect, true);
     } catch (const Error&) {
       return false;
     }
-    if (!read_rest(io, dump).empty()) return false;
-    dump.state.arrangement = "kv";
     dump.state.memories.push_back(std::move(memory));
-    dump.layout = name_of(dialect, visible_choices(dump.state)) + "/kv";
+    return true;
+  }
+
+  // True when nothing but a tail is left.
+  static bool ends(Reader io, Dump& dump) {
+    dump.tail = {};
+    return read_rest(io, dump).empty();
+  }
+
+  bool name_plain(Dump& dump, const char* arrangement) const {
+    dump.state.arrangement = arrangement;
+    dump.layout = name_of(dump.dialect, visible_choices(dump.state)) + "/" + arrangement;
     return wanted(dump.layout);
   }
 

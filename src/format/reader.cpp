@@ -27,7 +27,8 @@ bool printable(const std::string& text) {
 // Position, number of ids, the id if there is one.
 bool is_plain_cell(std::span<const std::int32_t> words) {
   const auto ids = static_cast<std::int32_t>(words.size()) - 2;
-  return words[0] >= 0 && words[1] == ids && (ids == 0 || words[2] >= 0);
+  const bool known = ids == 0 || static_cast<std::uint32_t>(words[2]) < most_sequences;
+  return words[0] >= 0 && words[1] == ids && known;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "io/aligned_bytes.h"
 #include "write/gather.h"
 
 namespace kvtool {
@@ -30,8 +31,8 @@ class RowReader {
   std::span<const TensorRun> runs_;
   std::size_t run_ = 0;      // the run that was last read from
   std::uint64_t begin_ = 0;  // its first cell in the list
-  std::vector<std::byte> rows_;
-  std::vector<std::byte> columns_;
+  AlignedBytes rows_;
+  AlignedBytes columns_;
 };
 
 }  // namespace kvtool
