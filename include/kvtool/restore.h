@@ -55,8 +55,9 @@ struct Restore {
 };
 
 struct RestoreOptions {
-  // The next prompt. Without one: one that leaves the stored ids at the last of them, which is the
-  // least that tells whether a cache can be rewound.
+  // The next prompt. Without one: one that leaves the stored ids at the last of them, or the one
+  // before where that is computed again as a whole: the least that tells whether a cache can be
+  // rewound.
   std::optional<std::vector<TokenId>> prompt;
 };
 

@@ -119,7 +119,11 @@ class Restoration {
                                  : ids.empty()  ? 0
                                                 : ids.size() - 1;
     const bool last_again = options.prompt && options.prompt->size() == shared;
-    const Reuse reuse = reuse_of(restored, shared, last_again, target_, parts_, window_);
+    Reuse reuse = reuse_of(restored, shared, last_again, target_, parts_, window_);
+    if (!options.prompt && shared > 1) {  // a window goes back by one token, and no further
+      const Reuse earlier = reuse_of(restored, shared - 1, false, target_, parts_, window_);
+      if (earlier.next == Aftermath::recomputed) reuse = earlier;
+    }
     result_.next = reuse.next;
     result_.reused = reuse.tokens;
     say_what_follows(reuse, ids);
