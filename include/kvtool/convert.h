@@ -30,12 +30,14 @@ enum class TokenFormChoice {
 struct ConvertOptions {
   std::optional<SequenceId> sequence;  // session to slot: which one; slot to session: its id there
   StatedRotation rotation = StatedRotation::unknown;
+  std::optional<Era> written;  // when the dump was written, where the caller knows: decides about
+                               // its rotation where `rotation` is unknown
   TokenFormChoice tokens = TokenFormChoice::keep;
   // Parts to leave out although the target could hold them: "outputs", "logits", "embeddings",
   // "rng", "checkpoints", "draft".
   std::set<std::string> strip;
   // Parts that may be lost if the target cannot hold them: "checkpoints", "draft", "outputs",
-  // "rng", "media", "sequences".
+  // "media".
   std::set<std::string> drop;
   // A dump of the target, where parts come from that the source lacks (generator text).
   std::shared_ptr<const Dump> like;
@@ -48,7 +50,7 @@ struct Conversion {
 };
 
 // Throws Error(refused) with the reason and the option that would allow it, Error(usage) for
-// targets that contradict themselves.
+// targets that contradict themselves and a `written` that did not write such dumps.
 [[nodiscard]] Conversion convert(std::shared_ptr<const Dump> dump, const Target& target,
                                  const ConvertOptions& options = {});
 

@@ -21,6 +21,7 @@ struct Plan {
   std::vector<std::shared_ptr<const Dump>> sources;  // what CellRun::dump counts; opaque extents
                                                      // (outputs, verbatim blocks) are of the first
   Dump target;                                       // labels and shapes of the output
+  std::uint32_t rng_source = 0;                      // the source that target.rng is of
 
   // The identity: writing it gives back the dump's file, byte for byte.
   [[nodiscard]] static Plan of(std::shared_ptr<const Dump> dump);

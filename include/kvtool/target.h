@@ -62,13 +62,17 @@ struct Loader {
 // The loader called "0.7.0", "v0.4.0", "b10256", "2026-05", "2026-05-17" or, as an era is called,
 // "9/2-streams". Throws Error(usage) for what is none of these, for times before July 2024 and
 // after the newest that is known, and for a build, day or month in which the layout changed or that
-// lies between the last known of one era and the first known of the next, naming both.
-[[nodiscard]] Loader loader_named(const std::string& name);
+// lies between the last known of one era and the first known of the next, naming both. `option` is
+// what such messages call the place where the name was given.
+[[nodiscard]] Loader loader_named(const std::string& name,
+                                  const std::string& option = "--loader");
 // Its era alone.
 [[nodiscard]] const Era& era_of_loader(const std::string& loader);
 // The era whose sessions or slot files have this version. Throws Error(usage) for an unknown
 // version and for those that covered several layouts (ggsn 9, ggsq 2), with the choices.
 [[nodiscard]] const Era& era_of_version(Container container, std::uint32_t version);
+// True when llama.cpp of the era can have written the dump.
+[[nodiscard]] bool can_have_written(const Era& era, const Dump& dump);
 // The era in which a dump can have been written. Where several fit, their common ground: `rotates`
 // and `mla_rows` say so when they differ, the rest is the newest's, and the name is "A to B".
 // Throws Error(unsupported) when none fits.

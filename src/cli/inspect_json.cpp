@@ -3,6 +3,7 @@
 #include "cli/summary.h"
 #include "kvtool/facts.h"
 #include "kvtool/map.h"
+#include "kvtool/rotation_evidence.h"
 
 namespace kvtool::cli {
 namespace {
@@ -145,6 +146,18 @@ Json sections_json(const Dump& dump) {
   return json;
 }
 
+Json evidence_json(const Dump& dump) {
+  Json json = Json::array();
+  for (const CacheEvidence& e : rotation_evidence(dump))
+    json.push_back({{"memory", e.memory},
+                    {"cells", e.cells},
+                    {"block", e.block},
+                    {"ratio", or_null(e.ratio)},
+                    {"verdict", name_of(e.verdict)},
+                    {"reason", e.reason}});
+  return json;
+}
+
 }  // namespace
 
 Json finding_json(const Finding& finding) {
@@ -167,6 +180,7 @@ Json inspect_json(const Dump& dump) {
   json["source_sequence"] = or_null(dump.state.source_sequence);
   json["tokens"] = tokens_json(dump.tokens);
   json["memories"] = state_json(dump.state, dump.dialect, holds_one_sequence(dump));
+  json["rotation_evidence"] = evidence_json(dump);
   json["tail"] = tail_json(dump.tail);
   json["sections"] = sections_json(dump);
   json["fixed_bytes"] = bytes.fixed;

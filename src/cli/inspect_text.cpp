@@ -7,6 +7,7 @@
 #include "kvtool/check.h"
 #include "kvtool/facts.h"
 #include "kvtool/map.h"
+#include "kvtool/rotation_evidence.h"
 
 namespace kvtool::cli {
 namespace {
@@ -180,6 +181,13 @@ void print_tail(const Tail& tail, Printer& out) {
     p.line(fmt::format("{} unknown bytes at {}", tail.trailing.size, tail.trailing.offset));
 }
 
+// Only of caches whose rotation the file does not tell.
+void print_rotation(const Dump& dump, Printer& out) {
+  Paragraph p(out, "rotation");
+  for (const CacheEvidence& evidence : rotation_evidence(dump))
+    p.line(fmt::format("memory {}: not in the file; {}", evidence.memory, words_of(evidence)));
+}
+
 void print_bytes(const Dump& dump, Printer& out) {
   Paragraph p(out, "bytes");
   const ByteFigures figures = byte_figures(dump);
@@ -202,6 +210,7 @@ void inspect_text(const Dump& dump, Printer& out) {
   print_head(dump, out);
   print_tokens(dump, out);
   print_state(dump.state, dump.dialect, holds_one_sequence(dump), "memory", out);
+  print_rotation(dump, out);
   print_tail(dump.tail, out);
   print_bytes(dump, out);
   print_warnings(dump, out);

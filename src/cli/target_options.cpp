@@ -119,9 +119,16 @@ void add_target(CLI::App& verb, TargetOptions& options) {
       ->group(group);
 }
 
-Target resolve(const TargetOptions& options) {
+std::shared_ptr<const Dump> open_like(const TargetOptions& options) {
+  if (options.like.empty()) return nullptr;
+  return std::make_shared<const Dump>(open_dump(options.like));
+}
+
+Target resolve(const TargetOptions& options) { return resolve(options, open_like(options).get()); }
+
+Target resolve(const TargetOptions& options, const Dump* like) {
   Target target;
-  if (!options.like.empty()) target = target_like(open_dump(options.like));
+  if (like != nullptr) target = target_like(*like);
   if (!options.loader.empty()) {
     const Loader loader = loader_named(options.loader);
     target.era = loader.era;

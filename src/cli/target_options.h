@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ void add_target(CLI::App& verb, TargetOptions& options);
 // What they describe: a dump of the target (--like) first, a model over it, single settings over
 // both. Throws Error, e.g. usage for a loader that is not known or a version without its layout.
 [[nodiscard]] Target resolve(const TargetOptions& options);
+// The dump of --like, or nothing; and the same target with that dump at hand.
+[[nodiscard]] std::shared_ptr<const Dump> open_like(const TargetOptions& options);
+[[nodiscard]] Target resolve(const TargetOptions& options, const Dump* like);
 
 // The arguments with llama.cpp's short names of several letters (-np, -ctk, -ctv, -fa, -kvu,
 // -no-kvu) written out, which the parser of options cannot take.

@@ -13,6 +13,7 @@ struct Options {
   TargetOptions target;
   std::string sequence;
   std::string rotation = "auto";
+  std::string written_by;
   std::string tokens = "keep";
   std::vector<std::string> strip;
   std::vector<std::string> drop;
@@ -32,6 +33,7 @@ ConvertOptions convert_options(const Options& o) {
   ConvertOptions options;
   if (!o.sequence.empty()) options.sequence = parse_sequence(o.sequence);
   options.rotation = stated(o.rotation);
+  if (!o.written_by.empty()) options.written = loader_named(o.written_by, "--written-by").era;
   options.tokens = form(o.tokens);
   options.strip = {o.strip.begin(), o.strip.end()};
   options.drop = {o.drop.begin(), o.drop.end()};
@@ -63,11 +65,24 @@ std::vector<std::string> lines_of(const Conversion& conversion,
   return lines;
 }
 
+// A refusal is about the file, and says which.
+Conversion convert_file(const Options& o) {
+  ConvertOptions options = convert_options(o);
+  options.like = open_like(o.target);
+  const Target target = resolve(o.target, options.like.get());
+  const auto dump = open(o.rewrite.input);
+  try {
+    return convert(dump, target, options);
+  } catch (const Error& error) {
+    throw error.in_file(dump->source->name());
+  }
+}
+
 int run(const Options& o) {
-  const Conversion conversion =
-      convert(open(o.rewrite.input), resolve(o.target), convert_options(o));
+  const Conversion conversion = convert_file(o);
   std::vector<TensorLoss> losses;
-  const std::uint64_t size = write_output(conversion.plan, o.rewrite, &losses);
+  const bool tells = o.rewrite.json || !o.rewrite.quiet;
+  const std::uint64_t size = write_output(conversion.plan, o.rewrite, tells ? &losses : nullptr);
   report(conversion.plan, size, o.rewrite, json_of(conversion, losses),
          lines_of(conversion, losses));
   return exit_fine;
@@ -85,6 +100,9 @@ Action add_convert(CLI::App& verb) {
                   "whether quantized rows of FILE are rotated, where the file does not say")
       ->check(CLI::IsMember({"auto", "none", "hadamard"}))
       ->capture_default_str();
+  verb.add_option("--written-by", options->written_by,
+                  "llama.cpp that wrote FILE, as for --loader: tells --rotation auto what it is")
+      ->type_name("WHICH");
   verb.add_option("--tokens", options->tokens, "form of the token area: keep, plain or payload")
       ->check(CLI::IsMember({"keep", "plain", "payload"}))
       ->capture_default_str();

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "convert/dialect.h"
 #include "convert/rotation.h"
 #include "convert/steps.h"
@@ -10,6 +12,7 @@
 #include "format/container.h"
 #include "kvtool/error.h"
 #include "kvtool/facts.h"
+#include "target/differences.h"
 
 namespace kvtool {
 namespace {
@@ -194,8 +197,32 @@ class Converter {
 
 }  // namespace
 
+namespace {
+
+// Numbers of layers and widths of rows are the model's, and nothing that could be converted.
+void need_same_model(const Dump& dump, const Target& target) {
+  static const std::set<std::string> shapes = {"arch",  "memories", "n_layer", "k_row",  "v_row",
+                                               "r_row", "s_row",    "ple_row", "r_layers"};
+  if (!target.model) return;
+  Target shape;  // types and settings as they are
+  shape.model = target.model;
+  shape.era = era_of_dump(dump);
+  for (const Reason& reason : target::differences(dump, shape))
+    if (shapes.count(reason.code) > 0)
+      throw Error(ErrorKind::refused,
+                  fmt::format("it is of another model than the target: {}{}{}", reason.where,
+                              reason.where.empty() ? "" : ": ", reason.message));
+}
+
+}  // namespace
+
 Conversion convert(std::shared_ptr<const Dump> dump, const Target& target,
                    const ConvertOptions& options) {
+  if (options.written && !can_have_written(*options.written, *dump))
+    throw Error(ErrorKind::usage,
+                fmt::format("llama.cpp of {} did not write {}; that is of {}", options.written->name,
+                            dump->layout, era_of_dump(*dump).name));
+  need_same_model(*dump, target);
   return Converter(dump, target, options).run();
 }
 

@@ -4,6 +4,7 @@
 
 #include "convert/steps.h"
 #include "kvtool/error.h"
+#include "kvtool/rotation_evidence.h"
 
 namespace kvtool::convert_steps {
 namespace {
@@ -29,11 +30,6 @@ std::uint32_t index_width(const Memory& memory) {
       return static_cast<std::uint32_t>(width & (~width + 1));  // largest power of two in it
     }
   return 0;
-}
-
-// Layouts that llama.cpp stopped writing before it began to rotate (1 April 2026).
-bool older_than_rotation(const Dialect& dialect) {
-  return dialect.version != 0 && (!dialect.streams || dialect.outputs);
 }
 
 const CacheShape* cache_for(const Target& target, const Memory& memory) {
@@ -78,6 +74,13 @@ const Stream* first_stream(const Memory& memory) {
   return nullptr;
 }
 
+// What the caller says, in so many words or by the time of the file.
+StatedRotation stated_rotation(const ConvertOptions& options) {
+  if (options.rotation != StatedRotation::unknown || !options.written) return options.rotation;
+  if (!options.written->rotates) return StatedRotation::unknown;
+  return *options.written->rotates ? StatedRotation::hadamard : StatedRotation::none;
+}
+
 // How the rows of a memory are rotated; empty if nothing tells. K and V are told apart because
 // often only one of them can be rotated at all.
 struct Known {
@@ -95,9 +98,9 @@ Known known_rotation(const State& state, const Memory& memory, const Dump& sourc
   Known known;
   if (!may_be_rotated(layer->k)) known.k = 0;
   if (!may_be_rotated(layer->v)) known.v = 0;
-  if (older_than_rotation(source.dialect) || options.rotation == StatedRotation::none)
+  if (predates_rotation(source.dialect) || stated_rotation(options) == StatedRotation::none)
     return {0, 0};
-  if (options.rotation != StatedRotation::hadamard) return known;
+  if (stated_rotation(options) != StatedRotation::hadamard) return known;
   const auto stated = rule(rotating_era(), target, source, memory, *layer);
   if (stated) return {stated->first, stated->second};
   return known;
@@ -126,8 +129,8 @@ std::optional<bool> target_rotates(const Dump& source, const Target& target) {
 }
 
 constexpr const char* ask_rotation =
-    "whether its quantized rows are rotated is not in the file; say --rotation none or hadamard "
-    "(check --deep shows what the values look like)";
+    "whether its quantized rows are rotated is not in the file; say --written-by BUILD-OR-DATE, or "
+    "--rotation none or hadamard (check --deep shows what the values look like)";
 constexpr const char* ask_heads =
     "how its rows are rotated depends on the head size; say --model MODEL.gguf or --like REF";
 constexpr const char* ask_loader =
@@ -205,7 +208,7 @@ void set_memory_rotation(const Change& change, const Dump& source, const Target&
     wanted_k = wanted->first;
     wanted_v = wanted->second;
   }
-  const bool stated = options.rotation == StatedRotation::hadamard;
+  const bool stated = stated_rotation(options) == StatedRotation::hadamard;
   const PartDecision k(memory, "K", layer_before->k, layer->k, known.k, stated);
   const PartDecision v(memory, "V", layer_before->v, layer->v, known.v, stated);
   set_words(memory, k.width(rotates, wanted_k), v.width(rotates, wanted_v));

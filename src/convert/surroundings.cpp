@@ -82,6 +82,29 @@ void need_arch(const Dump& source, Dump& output, const Target& target) {
   }
 }
 
+// The generator's text is that of the source, or of a dump of the target: made up it is not.
+void change_rng(const Dump& source, const Dialect& dialect, const ConvertOptions& options,
+                Conversion& result) {
+  if (!dialect.rng_text && source.rng.size > 0) {
+    result.plan.target.rng = {};
+    result.costs.emplace_back("dropped the random generator's text: sampling starts anew");
+  }
+  if (!dialect.rng_text) return;
+  if (options.strip.count("rng") > 0)
+    throw Error(ErrorKind::refused,
+                "sessions of version 8 cannot do without the text of the random generator");
+  if (source.rng.size > 0) return;
+  if (options.like == nullptr || options.like->rng.size == 0)
+    throw Error(ErrorKind::refused,
+                "sessions of version 8 hold the text of the random generator, and this file has "
+                "none: say --like REF with a session of that version");
+  result.plan.rng_source = static_cast<std::uint32_t>(result.plan.sources.size());
+  result.plan.sources.push_back(options.like);
+  result.plan.target.rng = options.like->rng;
+  result.costs.emplace_back("the random generator's text is that of the reference: sampling goes on "
+                            "as if from there");
+}
+
 void change_outputs(const Dump& source, Dump& output, const Dialect& dialect,
                     const ConvertOptions& options, Conversion& result) {
   const bool holds = source.outputs.ids.size + source.outputs.logits.size +
@@ -94,10 +117,22 @@ void change_outputs(const Dump& source, Dump& output, const Dialect& dialect,
   if (options.strip.count("embeddings") > 0) output.outputs.embeddings = {};
 }
 
-}  // namespace
+// What stands for an image in plain ids, and is refused by servers that would know its place from
+// a payload.
+void note_unknown_ids(const Dump& output, bool payload, Conversion& result) {
+  const TokenArea& tokens = output.tokens;
+  if (!payload || !tokens.media.empty()) return;
+  const auto unknown = std::count_if(tokens.ids.begin(), tokens.ids.end(),
+                                     [](TokenId id) { return id < 0; });
+  if (unknown > 0)
+    result.costs.push_back(
+        fmt::format("{} tokens are -1, as of an image, and where it lay is not in the file: "
+                    "llama-server refuses such ids since August 2026",
+                    unknown));
+}
 
-void change_tokens(const Dump& source, Dump& output, const Target& target,
-                   const ConvertOptions& options, Conversion& result) {
+void change_form(const Dump& source, Dump& output, const Target& target,
+                 const ConvertOptions& options, Conversion& result) {
   const Container container = target.container.value_or(source.dialect.container);
   const bool is_payload = source.tokens.form == TokenForm::payload;
   if (options.tokens == TokenFormChoice::payload && !is_payload) {
@@ -112,19 +147,23 @@ void change_tokens(const Dump& source, Dump& output, const Target& target,
   if (is_payload && must_be_plain) make_plain(source, output, options, result);
 }
 
+}  // namespace
+
+void change_tokens(const Dump& source, Dump& output, const Target& target,
+                   const ConvertOptions& options, Conversion& result) {
+  change_form(source, output, target, options, result);
+  const Container container = target.container.value_or(source.dialect.container);
+  note_unknown_ids(output, container == Container::slot && target.era && target.era->payload,
+                   result);
+}
+
 void change_prelude(const Dump& source, Dump& output, const Dialect& dialect, const Target& target,
                     const ConvertOptions& options, Conversion& result) {
   if (format::has_arch(dialect))
     need_arch(source, output, target);
   else
     output.arch.reset();
-  if (dialect.rng_text && source.rng.size == 0)
-    throw Error(ErrorKind::refused,
-                "sessions of version 8 hold the text of the random generator, and this file has none");
-  if (!dialect.rng_text && source.rng.size > 0) {
-    output.rng = {};
-    result.costs.emplace_back("dropped the random generator's text: sampling starts anew");
-  }
+  change_rng(source, dialect, options, result);
   change_outputs(source, output, dialect, options, result);
 }
 

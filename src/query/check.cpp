@@ -11,6 +11,7 @@ std::vector<Finding> check(const Dump& dump, const CheckOptions& options) {
   check_tokens(dump, findings);
   check_cells(dump, findings);
   check_tail(dump, findings);
+  if (options.deep) check_rotation(dump, findings);
   if (options.deep) check_values(dump, findings);
   std::vector<Finding> list = findings.take();
   std::stable_sort(list.begin(), list.end(),

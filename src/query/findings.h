@@ -36,6 +36,8 @@ void check_cells(const Dump& dump, Findings& findings);
 void check_tokens(const Dump& dump, Findings& findings);
 // Checkpoints, draft state and what else stands behind a slot's state.
 void check_tail(const Dump& dump, Findings& findings);
+// Whether the K of quantized caches looks rotated.
+void check_rotation(const Dump& dump, Findings& findings);
 // The values of every tensor.
 void check_values(const Dump& dump, Findings& findings);
 

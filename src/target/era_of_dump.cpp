@@ -52,11 +52,14 @@ void fold_in(Era& newest, const Era& older) {
 
 }  // namespace
 
+bool can_have_written(const Era& era, const Dump& dump) {
+  return prelude_fits(era, dump.dialect) && caches_fit(era, dump.dialect, dump.state);
+}
+
 Era era_of_dump(const Dump& dump) {
   std::vector<const Era*> fit;
   for (const Era& era : eras())
-    if (prelude_fits(era, dump.dialect) && caches_fit(era, dump.dialect, dump.state))
-      fit.push_back(&era);
+    if (can_have_written(era, dump)) fit.push_back(&era);
   if (fit.empty())
     throw Error(ErrorKind::unsupported,
                 fmt::format("no era of llama.cpp that kvtool converts for wrote {}", dump.layout));

@@ -31,28 +31,34 @@ const Era* era_called(std::string_view name) {
   return nullptr;
 }
 
+// What was asked for, and with which option, for messages.
+struct Request {
+  const std::string& name;
+  const std::string& option;
+};
+
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::usage, what); }
 
 // "the layout changed around here": both neighbours, as they can be passed.
-[[noreturn]] void refuse_between(const std::string& name, const Era& before, const Era& after) {
+[[noreturn]] void refuse_between(const Request& asked, const Era& before, const Era& after) {
   refuse(
-      fmt::format("--loader {}: the layout changed about then, between {} ({}) and {} ({}); "
-                  "pass --loader {} or --loader {}",
-                  name, before.name, before.summary, after.name, after.summary, before.name,
-                  after.name));
+      fmt::format("{0} {1}: the layout changed about then, between {2} ({3}) and {4} ({5}); "
+                  "pass {0} {2} or {0} {4}",
+                  asked.option, asked.name, before.name, before.summary, after.name, after.summary));
 }
 
-[[noreturn]] void refuse_newer(const std::string& name) {
+[[noreturn]] void refuse_newer(const Request& asked) {
   const Era& last = eras().back();
   refuse(
-      fmt::format("--loader {}: newer than what kvtool knows (llama.cpp {}, b{}); if its files "
-                  "are of version {}, pass --loader {}",
-                  name, std::end(releases)[-1].name, last.last_build, last.name, last.name));
+      fmt::format("{0} {1}: newer than what kvtool knows (llama.cpp {2}, b{3}); if its files "
+                  "are of version {4}, pass {0} {4}",
+                  asked.option, asked.name, std::end(releases)[-1].name, last.last_build,
+                  last.name));
 }
 
-[[noreturn]] void refuse_older(const std::string& name) {
-  refuse(fmt::format("--loader {}: older than b{} of {}, the first that kvtool converts for", name,
-                     eras().front().first_build, eras().front().from));
+[[noreturn]] void refuse_older(const Request& asked) {
+  refuse(fmt::format("{} {}: older than b{} of {}, the first that kvtool converts for",
+                     asked.option, asked.name, eras().front().first_build, eras().front().from));
 }
 
 // Digits and nothing else.
@@ -84,22 +90,22 @@ std::optional<std::vector<std::uint32_t>> numbers(std::string_view text, char ma
   return values;
 }
 
-Loader loader_of_build(const std::string& name, std::uint32_t build) {
+Loader loader_of_build(const Request& asked, std::uint32_t build) {
   const Era* before = nullptr;
   for (const Era& era : eras()) {
     if (era.first_build == 0) continue;
     if (build < era.first_build) {
-      if (before == nullptr) refuse_older(name);
-      refuse_between(name, *before, era);
+      if (before == nullptr) refuse_older(asked);
+      refuse_between(asked, *before, era);
     }
     if (build <= era.last_build) return {era, build};
     before = &era;
   }
-  refuse_newer(name);
+  refuse_newer(asked);
 }
 
 // A release between two known ones of one era is of that era.
-Loader loader_of_release(const std::string& name, std::uint32_t wanted) {
+Loader loader_of_release(const Request& asked, std::uint32_t wanted) {
   const Release* before = nullptr;
   for (const Release& release : releases) {
     const Era& era = *era_called(release.era);
@@ -111,31 +117,31 @@ Loader loader_of_release(const std::string& name, std::uint32_t wanted) {
     if (wanted < release.number) {
       if (before == nullptr)
         refuse(
-            fmt::format("--loader {}: the first release that kvtool knows is {}; pass a build "
+            fmt::format("{} {}: the first release that kvtool knows is {}; pass a build "
                         "(b10256) or a date",
-                        name, release.name));
-      if (before->era != release.era) refuse_between(name, *era_called(before->era), era);
+                        asked.option, asked.name, release.name));
+      if (before->era != release.era) refuse_between(asked, *era_called(before->era), era);
       return {era, std::nullopt};
     }
     before = &release;
   }
-  refuse_newer(name);
+  refuse_newer(asked);
 }
 
 // Days as YYYY-MM-DD compare as text.
-Loader loader_of_days(const std::string& name, const std::string& first, const std::string& last) {
+Loader loader_of_days(const Request& asked, const std::string& first, const std::string& last) {
   const Era* before = nullptr;
   for (const Era& era : eras()) {
     if (first >= era.from && last <= era.until) return {era, std::nullopt};
     if (first < era.from) {
-      if (before == nullptr) refuse_older(name);
-      refuse_between(name, *before, era);
+      if (before == nullptr) refuse_older(asked);
+      refuse_between(asked, *before, era);
     }
     if (last > era.until && first <= era.until && &era != &eras().back())
-      refuse_between(name, era, *(&era + 1));
+      refuse_between(asked, era, *(&era + 1));
     before = &era;
   }
-  refuse_newer(name);
+  refuse_newer(asked);
 }
 
 bool is_calendar(const std::vector<std::uint32_t>& date) {
@@ -143,40 +149,42 @@ bool is_calendar(const std::vector<std::uint32_t>& date) {
          (date.size() < 3 || (date[2] >= 1 && date[2] <= 31));
 }
 
-std::optional<Loader> loader_of_date(const std::string& name) {
-  const auto date = numbers(name, '-');
+std::optional<Loader> loader_of_date(const Request& asked) {
+  const auto date = numbers(asked.name, '-');
   if (!date || (date->size() != 2 && date->size() != 3) || !is_calendar(*date)) return std::nullopt;
   const auto day = [&](std::uint32_t d) {
     return fmt::format("{:04}-{:02}-{:02}", (*date)[0], (*date)[1], d);
   };
-  if (date->size() == 3) return loader_of_days(name, day((*date)[2]), day((*date)[2]));
+  if (date->size() == 3) return loader_of_days(asked, day((*date)[2]), day((*date)[2]));
   // A month is of an era when its days 1 and 28 are: eras that end later in a month fill it.
-  return loader_of_days(name, day(1), day(28));
+  return loader_of_days(asked, day(1), day(28));
 }
 
-std::optional<Loader> loader_of_version(const std::string& name) {
-  const std::string_view digits = name[0] == 'v' ? std::string_view(name).substr(1) : name;
+std::optional<Loader> loader_of_version(const Request& asked) {
+  const std::string_view name = asked.name;
+  const std::string_view digits = name[0] == 'v' ? name.substr(1) : name;
   const auto parts = numbers(digits, '.');
   if (!parts || parts->size() != 3) return std::nullopt;
   for (const std::uint32_t part : *parts)
     if (part > 999) return std::nullopt;
-  return loader_of_release(name, (*parts)[0] * 1000000 + (*parts)[1] * 1000 + (*parts)[2]);
+  return loader_of_release(asked, (*parts)[0] * 1000000 + (*parts)[1] * 1000 + (*parts)[2]);
 }
 
 }  // namespace
 
-Loader loader_named(const std::string& name) {
+Loader loader_named(const std::string& name, const std::string& option) {
+  const Request asked{name, option};
   if (const Era* era = era_called(name)) return {*era, std::nullopt};
   if (!name.empty()) {
     if (const auto build = number(std::string_view(name).substr(1)); build && name[0] == 'b')
-      return loader_of_build(name, *build);
-    if (auto loader = loader_of_version(name)) return *loader;
-    if (auto loader = loader_of_date(name)) return *loader;
+      return loader_of_build(asked, *build);
+    if (auto loader = loader_of_version(asked)) return *loader;
+    if (auto loader = loader_of_date(asked)) return *loader;
   }
   refuse(
-      fmt::format("--loader {}: not a release (0.7.0), a build (b10256), a month (2026-05), a day "
+      fmt::format("{} {}: not a release (0.7.0), a build (b10256), a month (2026-05), a day "
                   "(2026-05-17) or an era (11/4)",
-                  name));
+                  option, name));
 }
 
 const Era& era_of_loader(const std::string& loader) {

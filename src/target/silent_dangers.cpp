@@ -115,11 +115,11 @@ class Dangers {
   }
 
   void identity() {
-    findings_.push_back({Severity::note, "model_unknown", "",
-                         dump_.arch ? "only the architecture is stored: another model of the same "
-                                      "shape takes the file and answers nonsense"
-                                    : "no slot file says of which model it is: another one of the "
-                                      "same shape takes it and answers nonsense"});
+    warn("model_unknown",
+         dump_.arch ? "only the architecture is stored, to this day: another model of the same shape "
+                      "takes the file and answers nonsense"
+                    : "no slot file says of which model it is, to this day: another one of the same "
+                      "shape takes it and answers nonsense");
   }
 
   const Dump& dump_;

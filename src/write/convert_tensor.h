@@ -2,10 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
+#include "io/aligned_bytes.h"
 #include "kvtool/tensor.h"
+#include "write/column_writer.h"
 #include "write/gather.h"
+#include "write/row_reader.h"
 
 namespace kvtool {
 
@@ -19,8 +24,33 @@ struct TensorJob {
 // True when the job is a plain copy of whole cells.
 [[nodiscard]] bool needs_no_conversion(const TensorJob& job);
 
-// Appends the tensor to the sink. What the output's type loses is added to `errors`, measured in
-// the rotation of the output. Throws Error(unsupported) for types whose values are not known.
-void convert_tensor(const TensorJob& job, Sink& sink, ErrorFigures& errors);
+// Walks the cells of one tensor after the other in panels: read as rows, convert, write as rows or
+// columns. Its memory serves all of them.
+class TensorConverter {
+ public:
+  explicit TensorConverter(Sink& sink) : sink_(sink), columns_(sink) {}
+
+  // Appends the tensor to the sink. What the output's type loses is added to `errors`, measured in
+  // the rotation of the output; nullptr: nobody asks, which is faster. Throws Error(unsupported)
+  // for types whose values are not known.
+  void run(const TensorJob& job, ErrorFigures* errors);
+
+ private:
+  // A converter of rows, for the runs of one type and rotation.
+  struct Converter {
+    RowForm form;
+    RowConverter converter;
+  };
+
+  std::span<const std::byte> converted(const TensorJob& job, std::uint64_t first,
+                                       std::uint64_t count, ErrorFigures* errors);
+  RowConverter& converter_for(const TensorJob& job, const Tensor& from);
+
+  Sink& sink_;
+  ColumnWriter columns_;
+  RowReader reader_;
+  std::vector<Converter> converters_;
+  AlignedBytes panel_;
+};
 
 }  // namespace kvtool

@@ -3,8 +3,17 @@
 #include <algorithm>
 
 #include "kvtool/tensor.h"
+#include "write/buffer.h"
 
 namespace kvtool {
+
+void RowReader::begin(std::span<const TensorRun> runs, std::uint64_t band_bytes) {
+  runs_ = runs;
+  band_bytes_ = band_bytes;
+  run_ = 0;
+  begin_ = 0;
+  band_ = {};
+}
 
 void RowReader::read(std::uint64_t first, std::uint64_t count, const Take& take) {
   if (first < begin_) run_ = begin_ = 0;  // readers mostly go forward
@@ -19,33 +28,48 @@ void RowReader::read(std::uint64_t first, std::uint64_t count, const Take& take)
 
 std::span<const std::byte> RowReader::rows_of(const TensorRun& run, std::uint64_t first,
                                               std::uint64_t count) {
-  rows_.resize(static_cast<std::size_t>(count * run.from.tensor->cell_bytes()));
-  if (run.from.tensor->orientation == Orientation::transposed)
-    read_columns(run, first, count);
-  else
-    read_rows(run, first, count);
-  return rows_;
-}
-
-void RowReader::read_rows(const TensorRun& run, std::uint64_t first, std::uint64_t /*count*/) {
   const Tensor& tensor = *run.from.tensor;
-  run.from.source->read_at(tensor.extent.offset + first * tensor.row_bytes, rows_);
+  const auto rows = first_bytes(rows_, count * tensor.cell_bytes());
+  if (tensor.orientation == Orientation::transposed)
+    turn_columns(run, first, count, rows);
+  else
+    run.from.source->read_at(tensor.extent.offset + first * tensor.row_bytes, rows);
+  return rows;
 }
 
-void RowReader::read_columns(const TensorRun& run, std::uint64_t first, std::uint64_t count) {
+void RowReader::turn_columns(const TensorRun& run, std::uint64_t first, std::uint64_t count,
+                             std::span<std::byte> rows) {
   const Tensor& tensor = *run.from.tensor;
   const std::uint64_t element = tensor.element_bytes;
-  columns_.resize(rows_.size());
-  for (std::uint64_t channel = 0; channel < tensor.width; ++channel) {
-    const std::uint64_t at = (channel * run.from.cells + first) * element;
-    run.from.source->read_at(tensor.extent.offset + at,
-                             std::span(columns_).subspan(
-                                 static_cast<std::size_t>(channel * count * element),
-                                 static_cast<std::size_t>(count * element)));
-  }
+  if (band_.tensor != &tensor || first < band_.first ||
+      first + count > band_.first + band_.count)
+    load_band(run, first, count);
+  const std::uint64_t skipped = (first - band_.first) * element;
+  const std::uint64_t size = tensor.width * band_.count * element;
+  const auto columns = std::span<const std::byte>(columns_).subspan(
+      static_cast<std::size_t>(skipped), static_cast<std::size_t>(size - skipped));
   transpose({tensor.width, static_cast<std::size_t>(count), tensor.element_bytes,
-             static_cast<std::size_t>(count * element), static_cast<std::size_t>(tensor.cell_bytes())},
-            columns_, rows_);
+             static_cast<std::size_t>(band_.count * element),
+             static_cast<std::size_t>(tensor.cell_bytes())},
+            columns, rows);
+}
+
+// The whole tensor if it may be held, for runs in any order; else from `first` on, at least `count`
+// cells, and as many of the run as may be held.
+void RowReader::load_band(const TensorRun& run, std::uint64_t first, std::uint64_t count) {
+  const Tensor& tensor = *run.from.tensor;
+  const std::uint64_t most = band_bytes_ / std::max<std::uint64_t>(1, tensor.cell_bytes());
+  band_ = {&tensor, first, std::min(run.first + run.count - first, std::max(count, most))};
+  if (run.from.cells <= most) band_ = {&tensor, 0, run.from.cells};
+  const std::uint64_t piece = band_.count * tensor.element_bytes;
+  const std::uint64_t channel = run.from.cells * tensor.element_bytes;
+  const auto columns = first_bytes(columns_, tensor.width * piece);
+  const std::uint64_t begin = tensor.extent.offset + band_.first * tensor.element_bytes;
+  if (piece == channel) return run.from.source->read_at(begin, columns);
+  for (std::uint64_t c = 0; c < tensor.width; ++c)
+    run.from.source->read_at(begin + c * channel,
+                             columns.subspan(static_cast<std::size_t>(c * piece),
+                                             static_cast<std::size_t>(piece)));
 }
 
 }  // namespace kvtool

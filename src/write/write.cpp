@@ -22,7 +22,7 @@ std::vector<const Stream*> streams_of(const Dump& dump) {
 class Emitter final : public format::Visitor {
  public:
   Emitter(const Plan& plan, Sink& sink, std::vector<TensorLoss>* losses)
-      : plan_(plan), sink_(sink), losses_(losses) {
+      : plan_(plan), sink_(sink), losses_(losses), converter_(sink) {
     for (const auto& source : plan.sources) streams_.push_back(streams_of(*source));
   }
 
@@ -33,7 +33,8 @@ class Emitter final : public format::Visitor {
 
   void opaque(const Scope*, const char*, const Extent& extent) override {
     flush();
-    if (extent.size > 0) sink_.copy(*plan_.sources.front()->source, extent.offset, extent.size);
+    const std::uint32_t source = &extent == &plan_.target.rng ? plan_.rng_source : 0;
+    if (extent.size > 0) sink_.copy(*plan_.sources.at(source)->source, extent.offset, extent.size);
   }
 
   void tensor(const Scope* path, const char* name, const Stream& stream, std::size_t layer,
@@ -52,7 +53,7 @@ class Emitter final : public format::Visitor {
     const TensorJob job{runs, rotated, target, rotation_of(stream, part)};
     if (needs_no_conversion(job)) return copy_cells(target, runs);
     ErrorFigures errors;
-    convert_tensor(job, sink_, errors);
+    converter_.run(job, losses_ == nullptr ? nullptr : &errors);
     note_loss(Scope::path(path) + name, errors);
   }
 
@@ -83,6 +84,7 @@ class Emitter final : public format::Visitor {
   const Plan& plan_;
   Sink& sink_;
   std::vector<TensorLoss>* losses_;
+  TensorConverter converter_;
   std::vector<std::vector<const Stream*>> streams_;
   std::vector<std::byte> pending_;
 };

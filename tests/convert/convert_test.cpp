@@ -90,6 +90,24 @@ TEST(ConvertVersion, ExtensionGrowsAndShrinks) {
   EXPECT_EQ(converted_bytes(xyt, of_loader("b9254")), bytes_of(*xy));
 }
 
+// The generator's text of an old session comes back from any session of that version.
+TEST(ConvertVersion, GeneratorTextFromAnotherSession) {
+  const auto v8 = opened("history/v8-20240728-4c676c85e-openelm-fa-plain.ggsn");
+  const auto v9 = converted(v8, of_loader("9/2-flat"));
+  EXPECT_EQ(v9->rng.size, 0U);
+  ConvertOptions options;
+  options.like = v8;
+  EXPECT_EQ(converted_bytes(v9, of_loader("8/2"), options), bytes_of(*v8));
+  ByteVector other = bytes_of(*v8);
+  const auto digit = static_cast<std::size_t>(v8->rng.offset);
+  other[digit] = other[digit] == std::byte{'1'} ? std::byte{'2'} : std::byte{'1'};
+  options.like = opened(other);
+  const Conversion conversion = convert(v9, of_loader("8/2"), options);
+  ASSERT_EQ(conversion.costs.size(), 1U);
+  EXPECT_NE(conversion.costs[0].find("that of the reference"), std::string::npos);
+  EXPECT_EQ(rewritten(conversion.plan), other);
+}
+
 // --- streams
 
 // The same run, saved by llama.cpp both ways. One cell that several sequences share becomes one in
@@ -262,6 +280,29 @@ TEST(ConvertRotation, TheWrongFlagIsFarOff) {
   const auto native = opened(h64_f16);
   EXPECT_GT(furthest(*native, *with_rotation(h64_rotated, f16, StatedRotation::none)), 1.0);
   EXPECT_GT(furthest(*native, *with_rotation(h64_plain, f16, StatedRotation::hadamard)), 1.0);
+}
+
+// The day or build that wrote a file says as much as a flag, and a flag says more.
+TEST(ConvertRotation, TheTimeOfTheFileTellsToo) {
+  const Target f16 = of_h64(ElementType::f16);
+  const auto rotated = opened(h64_rotated);
+  ConvertOptions options;
+  options.written = loader_named("b11118").era;
+  EXPECT_EQ(converted_bytes(rotated, f16, options),
+            bytes_of(*with_rotation(h64_rotated, f16, StatedRotation::hadamard)));
+  options.rotation = StatedRotation::none;
+  EXPECT_EQ(converted_bytes(rotated, f16, options),
+            bytes_of(*with_rotation(h64_rotated, f16, StatedRotation::none)));
+}
+
+// One layout, before and after 1 April 2026.
+TEST(ConvertRotation, TheTimeDecidesWhereTheLayoutDoesNot) {
+  const auto dump = opened("modern/b10256/llamah64-fa-q8_0.seq0.ggsq");
+  ConvertOptions options;
+  options.written = loader_named("b10256").era;
+  const auto after = converted_bytes(dump, of_h64(ElementType::f16), options);
+  options.written = loader_named("b8390").era;
+  EXPECT_NE(converted_bytes(dump, of_h64(ElementType::f16), options), after);
 }
 
 TEST(ConvertRotation, QuantizingRotatesAsLlamaCppDoes) {

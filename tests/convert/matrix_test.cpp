@@ -16,6 +16,7 @@
 #include "kvtool/compare.h"
 #include "kvtool/error.h"
 #include "kvtool/facts.h"
+#include "kvtool/restore.h"
 
 namespace kvtool::test {
 namespace {
@@ -158,6 +159,8 @@ bool refusal_is_right(const Genuine& from, const Genuine& to, const std::string&
   if (message.find("has no stream") != std::string::npos) return true;
   if (message.find("stopped storing") != std::string::npos)
     return from.model == "deepseek2-mla.gguf" || from.model == "qwen4exp.gguf";
+  if (message.find("of another model") != std::string::npos)  // of one name: widths were changed
+    return from.model == "mamba.gguf" || from.model == "qwen4exp.gguf";
   if (message.find("--drop checkpoints") != std::string::npos)
     return from.dump->tail.has_checkpoints;
   if (message.find("--drop draft") != std::string::npos) return from.dump->tail.has_draft;
@@ -229,6 +232,23 @@ void expect_like_other(const Genuine& from, const Genuine& to, const Dump& resul
               "result and native", where, tally);
 }
 
+// Images that are named by -1 and nothing else.
+bool has_unknown_ids(const Dump& dump) {
+  return dump.tokens.media.empty() && std::any_of(dump.tokens.ids.begin(), dump.tokens.ids.end(),
+                                                  [](TokenId id) { return id < 0; });
+}
+
+// What `check --like` says of the result. Servers of July 2024 do not take their own slot files of
+// recurrent models, whatever is in them.
+void expect_loads(const Genuine& to, const Dump& result, const std::string& where, Tally& tally) {
+  const Restore r = predict_restore(*result.source, &result, target_like(*to.dump));
+  const std::string why = r.reasons.empty() ? "" : r.reasons.front().code;
+  if (r.outcome == Outcome::loads || why == "recurrent_slot" ||
+      (why == "token_id" && has_unknown_ids(result)))
+    return tally.note(fmt::format("check --like: {} {}", name_of(r.outcome), why), where);
+  tally.fail("check --like: " + r.reasons.front().message, where);
+}
+
 // Without cells there is hardly a byte to tell layouts apart, so the result is only written.
 void try_empty(const Genuine& from, const Genuine& to, const std::string& where, Tally& tally) {
   const auto bytes = converted_bytes(from.dump, target_of(to), options_for(from, to));
@@ -245,6 +265,7 @@ void try_pair(const Genuine& from, const Genuine& to, Tally& tally) {
     if (const auto flaw = flaw_of(result, bytes); !flaw.empty()) tally.fail(flaw, where);
     if (const auto found = difference_in_settings(*result, *to.dump); !found.empty())
       return tally.fail(found, where);
+    expect_loads(to, *result, where, tally);
     expect_content(from, to, *result, where, tally);
     expect_like_other(from, to, *result, where, tally);
   } catch (const Error& error) {

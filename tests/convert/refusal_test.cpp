@@ -56,7 +56,7 @@ TEST(ConvertRefusal, WidthThatIsNoMultipleOfTheBlock) {
 
 TEST(ConvertRefusal, UnknownRotation) {
   const auto dump = opened(b11118 + "llamah64-fa-q8_0.seq0.ggsq");
-  const std::string reason = "say --rotation none or hadamard";
+  const std::string reason = "say --written-by BUILD-OR-DATE, or --rotation none or hadamard";
   expect_refusal(dump, of_types(ElementType::f16, ElementType::f16), {}, reason);
   expect_refusal(dump, of_loader("0.7.0"), {}, reason);
   expect_refusal(dump, of_loader("b10256"), {}, reason);
@@ -84,6 +84,18 @@ TEST(ConvertRefusal, PlainRowsOfAnOldFileForALoaderThatRotates) {
   Target disabled = of_loader("v0.4.0");
   disabled.rotation_disabled = true;
   EXPECT_NO_THROW((void)convert(old, disabled));
+}
+
+TEST(ConvertRefusal, AnotherModel) {
+  const auto llama = opened(b11118 + "llama-simple.ggsn");
+  const std::string reason = "it is of another model than the target: ";
+  expect_refusal(llama, target_like(*opened(b11118 + "gemma3-swa.ggsn")), {},
+                 reason + "it is of a llama model, the target's is gemma3");
+  Target wider = target_like(*llama);
+  wider.model->caches[0].layers[1].k_width *= 2;
+  expect_refusal(llama, wider, {}, reason + "memory 0: K of layer 1 has 128 bytes a row");
+  expect_refusal(opened("server/b0.7.0/qwen4exp.ggsq"),
+                 target_like(*opened(b11118 + "hybrididx-qwen4exp.ggsn")), {}, reason);
 }
 
 TEST(ConvertRefusal, SeveralSequences) {
@@ -128,8 +140,29 @@ TEST(ConvertRefusal, MissingArchitecture) {
 }
 
 TEST(ConvertRefusal, MissingGeneratorText) {
-  expect_refusal(opened("history/v9-20250220-c392e5094-frag.ggsn"), of_loader("8/2"), {},
-                 "text of the random generator");
+  const auto v9 = opened("history/v9-20250220-c392e5094-frag.ggsn");
+  expect_refusal(v9, of_loader("8/2"), {}, "text of the random generator");
+  ConvertOptions options;
+  options.like = v9;  // has none either
+  expect_refusal(v9, of_loader("8/2"), options, "say --like REF with a session of that version");
+  options.like = opened("history/v8-20240728-4c676c85e-emb-plain.ggsn");
+  EXPECT_NO_THROW((void)convert(v9, of_loader("8/2"), options));
+  options.strip = {"rng"};
+  expect_refusal(v9, of_loader("8/2"), options, "cannot do without the text");
+}
+
+// A time tells about rotation as far as it can have written the file.
+TEST(ConvertRefusal, TimeThatDidNotWriteTheFile) {
+  ConvertOptions options;
+  options.written = era_of_loader("b4748");
+  try {
+    (void)convert(opened(b11118 + "llamah64-fa-q8_0.seq0.ggsq"), {}, options);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(error.message().find("llama.cpp of 9/2-flat did not write"), std::string::npos)
+        << error.message();
+  }
 }
 
 TEST(ConvertRefusal, Media) {

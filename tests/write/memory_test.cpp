@@ -137,6 +137,23 @@ TEST_F(MemoryTest, ScatteredCellsOfARealFile) {
     }
 }
 
+// Tensors of 32 MiB, which are turned as a whole, and of 64 MiB, which are not.
+TEST_F(MemoryTest, ConversionsOfARealFile) {
+  for (const std::uint32_t width : {1024U, 2048U})
+    for (const bool transposed : {false, true}) {
+      Shape shape = huge();
+      shape.cells = 16384;
+      shape.layers = 1;
+      shape.width = width;
+      shape.v_transposed = transposed;
+      make(shape);
+      const char* other = transposed ? "on" : "off";
+      expect_small({"convert", in_, "-fa", other, "-o", out_, "--force"});
+      expect_small({"convert", in_, "-fa", other, "-o", "-"});
+      expect_small({"convert", in_, "-ctv", "f32", "-o", out_, "--force"});
+    }
+}
+
 TEST_F(MemoryTest, MeasurementNoticesAProgramThatTakesMore) {
   const Outcome outcome = run({"dd", "if=/dev/zero", "of=/dev/null", "bs=96M", "count=1",
                                "status=none"});

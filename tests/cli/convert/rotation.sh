@@ -7,3 +7,8 @@ try kvtool diff $TESTDATA/modern/b11118/llamah64-fa-f16.seq0.ggsq a.ggsq --summa
 try kvtool convert $TESTDATA/modern/b11118/llamah64-fa-f16.seq0.ggsq -ctk q8_0 -o b.ggsq
 kvtool convert $TESTDATA/modern/b11118/llamah64-fa-f16.seq0.ggsq -ctk q8_0 --for 0.7.0 -m $TESTDATA/models/llama-h64.gguf -q -o b.ggsq
 kvtool inspect b.ggsq | grep 'memory 0'
+# The llama.cpp that wrote it says the same, unless it cannot have written it.
+kvtool convert $TESTDATA/modern/b11118/llamah64-fa-q8_0.seq0.ggsq -ctk f16 -ctv f16 --written-by b11118 -m $TESTDATA/models/llama-h64.gguf -q -o c.ggsq
+try cmp a.ggsq c.ggsq
+try kvtool convert $TESTDATA/modern/b11118/llamah64-fa-q8_0.seq0.ggsq -ctk f16 -ctv f16 --written-by b4748 -o d.ggsq
+try kvtool convert $TESTDATA/modern/b11118/llamah64-fa-q8_0.seq0.ggsq -ctk f16 -ctv f16 --written-by tomorrow -o d.ggsq
