@@ -71,6 +71,25 @@ test("rewritten dumps", {concurrency: os.cpus().length}, async (t) => {
     await Promise.all(CASES.map((one) => t.test(one.name, (t) => checkCase(t, one))));
 });
 
+/** A copy of a model in which a number (u32) has another value. */
+function modelWith(model, key, value) {
+    const copy = path.join(work, `${key}-${value}.gguf`);
+    writeChanged(model, copy, (bytes) => {
+        bytes.writeUInt32LE(value, bytes.indexOf(key) + key.length + 4);  // behind the key and the type
+    });
+    return copy;
+}
+
+// Which cells an index chooses among equals goes by their places (cases.mjs); where it need not choose, order is nothing.
+test("every cell of qwen4exp may move where the index leaves none out", async (t) => {
+    const one = caseOf("node-llama-cpp-3.21.1.qwen4exp.ggsq"), edits = ["swap 0 3", "swap 8 11", "move 1 16 3", "defrag"];
+    const edit = {...one, name: `free.${one.name}`, edits, model: modelWith(one.model, "attention.indexer.top_k", 64)};
+    await checkCase(t, edit);
+    const chosen = await loadOriginal(one), output = outputFor(one, "swap 8 11 again");
+    await rewrite("swap 8 11", one.dump, output);
+    assert.ok(logitsMoved(chosen, await load(one, output)) > 10 * TOLERANCE, "the index had to choose, and nothing moved");
+});
+
 for (const name of ["llama-simple.ggsn", "llama-nofa-f16.ggsn", "gemma3-swa.seq0.ggsq"]) {
     test(`K and V exchanged in ${name} are noticed`, (t) =>
         assertDamageShows(t, caseOf(name), "K and V exchanged", exchangeKeysAndValues));

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// trained-loss.mjs FOLDER: what conversion costs a model that has learned something. FOLDER holds dumps of a trained
-// model, the models, and sidecars with the text that continues each (continuation.tokens). Every conversion is loaded by
-// real llama.cpp v0.4.0 and reads on; its loss (nats a token) stands beside that of the file which llama.cpp saved under
-// the same settings. Not a test of every run: the files are large.
+// trained-loss.mjs [FOLDER]: what conversion costs a model that has learned something. FOLDER (trained/ below
+// $KVTOOL_CORPUS if not given) holds dumps of a trained model, the models, and sidecars with the text that continues each
+// (continuation.tokens). Every conversion is loaded by real llama.cpp v0.4.0 and reads on; its loss (nats a token) stands
+// beside that of the file which llama.cpp saved under the same settings.
 //
-//   KVTOOL=.../kvtool KVTOOL_LOADER_PACKAGES=DIR node trained-loss.mjs FOLDER
+//   KVTOOL=.../kvtool KVTOOL_LOADER_PACKAGES=DIR node trained-loss.mjs [FOLDER]
 //
-// Exit status 1 when a loss is further from the native one than its kind allows, or a mistake made on purpose is not.
+// Exit status 1 when a loss is further from the native one than its kind allows, or a mistake made on purpose is not; 77,
+// with one line, where the folder is not to be had: its files are too large for testdata/.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
@@ -14,13 +15,21 @@ import path from "node:path";
 import {runKvtool} from "./kvtool.mjs";
 import {CACHE_TYPES, Llama} from "./llama.mjs";
 
-const folder = process.argv[2];
-if (!folder) throw new Error("usage: trained-loss.mjs FOLDER");
+const corpus = process.env.KVTOOL_CORPUS;
+const folder = process.argv[2] ?? path.join(corpus ?? "", "trained");
+if (!fs.existsSync(path.join(folder, "tiny-trained-f16.gguf"))) {
+    console.log("skipped: no dumps of a trained model (KVTOOL_CORPUS)");
+    process.exit(77);
+}
 const work = fs.mkdtempSync(path.join(os.tmpdir(), "kvtool-loss-"));
 const llama = new Llama(process.env.KVTOOL_LOADER_PACKAGES ?? ".");
 const models = new Map();
 
-const NOISE = 0.002, QUANTIZED = 0.005, FOUR_BITS = 0.03;  // nats a token, over 127 to 255 tokens
+// Nats a token, over 127 to 255 tokens; seen: a fifth of each at most.
+const NOISE = 0.0005, QUANTIZED = 0.0015, FOUR_BITS = 0.01;
+// What a mistake costs at least; seen: 0.018 with the model that has heads of 128 and 256 tokens behind it, 0.10 and more with
+// the other.
+const MISTAKE = 0.012;
 
 const types = (type) => ["--cache-type-k", type, "--cache-type-v", type];
 const HADAMARD = ["--rotation", "hadamard"], PLAIN = ["--rotation", "none"], FOR_PLAIN = ["--no-rotation"];
@@ -119,7 +128,7 @@ for (const conversion of CONVERSIONS)
     if (!(Math.abs(await report(conversion)) <= conversion[3])) failures++;
 console.log("mistakes made on purpose:");
 for (const mistake of MISTAKES)
-    if (!(await report(mistake) > 2 * FOUR_BITS)) failures++;
+    if (!(await report(mistake) > MISTAKE)) failures++;
 fs.rmSync(work, {recursive: true});
 if (failures > 0) console.log(`${failures} are not as they should be`);
 process.exitCode = failures > 0 ? 1 : 0;
