@@ -243,7 +243,9 @@ bool has_unknown_ids(const Dump& dump) {
 void expect_loads(const Genuine& to, const Dump& result, const std::string& where, Tally& tally) {
   const Restore r = predict_restore(*result.source, &result, target_like(*to.dump));
   const std::string why = r.reasons.empty() ? "" : r.reasons.front().code;
-  if (r.outcome == Outcome::loads || why == "recurrent_slot" ||
+  // two models are called mamba.gguf, and the target's shape is that of one of them
+  const bool another_mamba = why == "r_row" && to.model == "mamba.gguf";
+  if (r.outcome == Outcome::loads || why == "recurrent_slot" || another_mamba ||
       (why == "token_id" && has_unknown_ids(result)))
     return tally.note(fmt::format("check --like: {} {}", name_of(r.outcome), why), where);
   tally.fail("check --like: " + r.reasons.front().message, where);
