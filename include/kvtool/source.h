@@ -1,7 +1,9 @@
 // Where input bytes come from: a file, a pipe, a zstd file, or memory.
 //
-// A Source is random access, read-only and of a size that does not change. Pipes and zstd files
-// become one by being spooled to an unlinked temporary file. Sources never map the file, so a file
+// A Source is random access, read-only and of a size that does not change. Packed files with an
+// index (.kvz, seekable zstd) are unpacked piece by piece as they are read, and checked; pipes and
+// other zstd files are spooled to an unlinked temporary file. One thread at a time uses a Source.
+// Sources never map the file, so a file
 // that is cut while it is read is an error and not a signal.
 #pragma once
 
@@ -25,6 +27,11 @@ class Source {
   // Fills `out` with the bytes from `offset` on. Throws Error(io) if the file ends before, was
   // changed meanwhile, or cannot be read.
   virtual void read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  // How many bytes from `offset` on are as cheap to read as the one there: a reader that reads ahead
+  // goes no further. Behind them begins what has to be unpacked on its own.
+  [[nodiscard]] virtual std::uint64_t look_ahead(std::uint64_t offset) const {
+    return size() - offset;
+  }
   // Throws Error(io) if the content is known to have changed since it was opened: for a reader
   // that has put together facts from several places.
   virtual void require_unchanged() const {}
@@ -42,8 +49,8 @@ class Source {
   mutable std::uint64_t bytes_read_ = 0;
 };
 
-// Opens `path` for reading; "-" is standard input. What begins with the zstd magic is decompressed.
-// Throws Error(io).
+// Opens `path` for reading; "-" is standard input. Packed files are unpacked (see kvtool/pack.h).
+// Throws Error(io, damaged, unsupported).
 [[nodiscard]] std::shared_ptr<Source> open_source(const std::string& path);
 
 // A Source over bytes that the caller made, for tests and for parsing parts held in memory.

@@ -3,10 +3,17 @@
 #include "cli/summary.h"
 #include "kvtool/facts.h"
 #include "kvtool/map.h"
+#include "kvtool/pack.h"
 #include "kvtool/rotation_evidence.h"
 
 namespace kvtool::cli {
 namespace {
+
+Json packing_json(const Packing& packing) {
+  Json json = {{"form", name_of(packing.form)}, {"size", packing.packed_size}};
+  json["base"] = packing.base_name.empty() ? Json(nullptr) : Json(packing.base_name);
+  return json;
+}
 
 template <class T>
 Json or_null(const std::optional<T>& value) {
@@ -148,6 +155,7 @@ Json sections_json(const Dump& dump) {
 
 Json evidence_json(const Dump& dump) {
   Json json = Json::array();
+  if (packing_of(*dump.source)) return json;  // no more is unpacked than the metadata
   for (const CacheEvidence& e : rotation_evidence(dump))
     json.push_back({{"memory", e.memory},
                     {"cells", e.cells},
@@ -171,6 +179,7 @@ Json inspect_json(const Dump& dump) {
   const ByteFigures bytes = byte_figures(dump);
   Json json = json_document(dump.source->name());
   json["size"] = dump.source->size();
+  if (const auto packing = packing_of(*dump.source)) json["packed"] = packing_json(*packing);
   json["kind"] = kind_of(dump);
   json["family"] = "llama.cpp";
   json["version"] = dump.dialect.version == 0 ? Json(nullptr) : Json(dump.dialect.version);

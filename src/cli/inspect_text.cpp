@@ -7,6 +7,7 @@
 #include "kvtool/check.h"
 #include "kvtool/facts.h"
 #include "kvtool/map.h"
+#include "kvtool/pack.h"
 #include "kvtool/rotation_evidence.h"
 
 namespace kvtool::cli {
@@ -51,9 +52,23 @@ std::string size_words(std::uint64_t bytes) {
   return fmt::format("{} ({} bytes)", human_bytes(bytes), bytes);
 }
 
+// How a packed file is kept, and what that saves.
+std::string packing_words(const Packing& packing, std::uint64_t size) {
+  std::string words = fmt::format("{}, {} on disk", name_of(packing.form),
+                                  size_words(packing.packed_size));
+  if (packing.packed_size > 0)
+    words += fmt::format(", {:.2f}x", static_cast<double>(size) /
+                                          static_cast<double>(packing.packed_size));
+  if (!packing.base_name.empty())
+    words += fmt::format(", differences from {}", printable(packing.base_name));
+  return words;
+}
+
 void print_head(const Dump& dump, Printer& out) {
   out.line("{}: llama.cpp {}, {}", dump.source->name(), container_words(dump.dialect),
            size_words(dump.source->size()));
+  if (const auto packing = packing_of(*dump.source))
+    Paragraph(out, "packed").line(packing_words(*packing, dump.source->size()));
   Paragraph layout(out, "layout");
   layout.line(dump.layout);
   for (const std::string& reason : dump.why) layout.line("  " + reason);
@@ -181,8 +196,10 @@ void print_tail(const Tail& tail, Printer& out) {
     p.line(fmt::format("{} unknown bytes at {}", tail.trailing.size, tail.trailing.offset));
 }
 
-// Only of caches whose rotation the file does not tell.
+// Only of caches whose rotation the file does not tell. Of a packed file no more is unpacked than the
+// metadata, so its values are not looked at.
 void print_rotation(const Dump& dump, Printer& out) {
+  if (packing_of(*dump.source)) return;
   Paragraph p(out, "rotation");
   for (const CacheEvidence& evidence : rotation_evidence(dump))
     p.line(fmt::format("memory {}: not in the file; {}", evidence.memory, words_of(evidence)));

@@ -17,23 +17,23 @@ constexpr std::uint64_t copy_step = 64U << 20U;  // so that a long copy moves th
 
 }  // namespace
 
-ProgressSink::ProgressSink(Sink& sink, std::uint64_t total, bool wanted)
-    : sink_(sink), total_(total), wanted_(wanted && ::isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(std::uint64_t total, bool wanted)
+    : total_(total), wanted_(wanted && ::isatty(STDERR_FILENO) != 0) {}
 
-ProgressSink::~ProgressSink() {
+Progress::~Progress() {
   if (shown_) fmt::print(stderr, "\r\x1b[K");
 }
 
 void ProgressSink::write(std::span<const std::byte> bytes) {
   sink_.write(bytes);
-  advance(bytes.size());
+  progress_.advance(bytes.size());
 }
 
 void ProgressSink::copy(const Source& source, std::uint64_t offset, std::uint64_t size) {
   while (size > 0) {
-    const std::uint64_t step = wanted_ ? std::min(size, copy_step) : size;
+    const std::uint64_t step = progress_.wanted() ? std::min(size, copy_step) : size;
     sink_.copy(source, offset, step);
-    advance(step);
+    progress_.advance(step);
     offset += step;
     size -= step;
   }
@@ -43,19 +43,19 @@ void ProgressSink::copy_ranges(const Source& source, std::span<const Extent> ran
   sink_.copy_ranges(source, ranges);
   std::uint64_t bytes = 0;
   for (const Extent& range : ranges) bytes += range.size;
-  advance(bytes);
+  progress_.advance(bytes);
 }
 
 bool ProgressSink::begin_region(std::uint64_t size) { return sink_.begin_region(size); }
 
 void ProgressSink::write_in_region(std::uint64_t offset, std::span<const std::byte> bytes) {
   sink_.write_in_region(offset, bytes);
-  advance(bytes.size());
+  progress_.advance(bytes.size());
 }
 
 void ProgressSink::end_region() { sink_.end_region(); }
 
-void ProgressSink::advance(std::uint64_t bytes) {
+void Progress::advance(std::uint64_t bytes) {
   done_ += bytes;
   if (!wanted_) return;
   const auto now = std::chrono::steady_clock::now();

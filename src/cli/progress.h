@@ -8,14 +8,32 @@
 
 namespace kvtool::cli {
 
+// Shows how far something has come.
+class Progress {
+ public:
+  // `total` bytes are expected; nothing is shown unless `wanted` and stderr is a terminal.
+  Progress(std::uint64_t total, bool wanted);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void advance(std::uint64_t bytes);
+  [[nodiscard]] bool wanted() const { return wanted_; }
+
+ private:
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  bool wanted_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = begin_;
+};
+
 // Passes everything on and shows how far it has come.
 class ProgressSink final : public Sink {
  public:
-  // `total` bytes are expected; nothing is shown unless `wanted` and stderr is a terminal.
-  ProgressSink(Sink& sink, std::uint64_t total, bool wanted);
-  ~ProgressSink() override;
-  ProgressSink(const ProgressSink&) = delete;
-  ProgressSink& operator=(const ProgressSink&) = delete;
+  ProgressSink(Sink& sink, std::uint64_t total, bool wanted)
+      : sink_(sink), progress_(total, wanted) {}
 
   void write(std::span<const std::byte> bytes) override;
   void copy(const Source& source, std::uint64_t offset, std::uint64_t size) override;
@@ -25,15 +43,8 @@ class ProgressSink final : public Sink {
   void copy_ranges(const Source& source, std::span<const Extent> ranges) override;
 
  private:
-  void advance(std::uint64_t bytes);
-
   Sink& sink_;
-  std::uint64_t total_;
-  std::uint64_t done_ = 0;
-  bool wanted_;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_ = begin_;
+  Progress progress_;
 };
 
 }  // namespace kvtool::cli

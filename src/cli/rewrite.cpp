@@ -1,23 +1,15 @@
 #include "cli/rewrite.h"
 
-#include <fstream>
-#include <string_view>
-
 #include "cli/progress.h"
 #include "kvtool/error.h"
 #include "kvtool/output.h"
+#include "kvtool/pack.h"
 #include "kvtool/write.h"
 
 namespace kvtool::cli {
 namespace {
 
-bool is_zstd(const std::string& path) {
-  char magic[4] = {};
-  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  return std::string_view(magic, sizeof magic) == "\x28\xb5\x2f\xfd";
-}
-
-void require_destination(const RewriteOptions& options) {
+void require_destination(const RewriteOptions& options, const Source& source) {
   const bool named = !options.output.empty();
   if (named && options.in_place)
     throw Error(ErrorKind::usage, "-o and --in-place exclude each other");
@@ -25,7 +17,7 @@ void require_destination(const RewriteOptions& options) {
     throw Error(ErrorKind::usage, "where to? give -o OUT or --in-place");
   if (options.in_place && options.input.file == "-")
     throw Error(ErrorKind::usage, "standard input cannot be rewritten in place");
-  if (options.in_place && is_zstd(options.input.file))
+  if (options.in_place && packing_of(source))
     throw Error(ErrorKind::refused, "is compressed and would not be afterwards; give -o OUT")
         .in_file(options.input.file);
 }
@@ -57,7 +49,7 @@ void add_stream(CLI::App& verb, StreamOptions& options) {
 
 std::uint64_t write_output(const Plan& plan, const RewriteOptions& options,
                            std::vector<TensorLoss>* losses) {
-  require_destination(options);
+  require_destination(options, source_of(plan));
   const std::uint64_t size = size_of(plan);
   if (options.dry_run) return size;
   const std::string& path = options.in_place ? options.input.file : options.output;

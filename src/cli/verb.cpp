@@ -14,6 +14,8 @@ const std::vector<Verb>& verbs() {
       {"defrag", "compact", "order the cells by sequence and drop unused ones", add_defrag},
       {"convert", nullptr, "re-emit for another loader: version, types, V layout, streams",
        add_convert},
+      {"pack", nullptr, "compress a dump, byte-exact and still readable by every verb", add_pack},
+      {"unpack", nullptr, "give back what pack compressed, every byte checked", add_unpack},
       {"prefix", nullptr, "find what dumps begin with in common", add_prefix},
       {"diff", nullptr, "compare two dumps by sequence and position", add_diff},
       {"stats", nullptr, "figures of the values, layer by layer", add_stats},

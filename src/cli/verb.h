@@ -37,6 +37,8 @@ Action add_swap(CLI::App& verb);
 Action add_move(CLI::App& verb);
 Action add_defrag(CLI::App& verb);
 Action add_convert(CLI::App& verb);
+Action add_pack(CLI::App& verb);
+Action add_unpack(CLI::App& verb);
 Action add_prefix(CLI::App& verb);
 Action add_diff(CLI::App& verb);
 Action add_stats(CLI::App& verb);

@@ -22,7 +22,7 @@ void Window::read(std::uint64_t offset, std::span<std::byte> out) {
 }
 
 void Window::load(std::uint64_t offset) {
-  const std::uint64_t size = std::min<std::uint64_t>(block_bytes_, source_.size() - offset);
+  const std::uint64_t size = std::min<std::uint64_t>(block_bytes_, source_.look_ahead(offset));
   filled_ = 0;
   source_.read_at(offset, std::span(block_.get(), static_cast<std::size_t>(size)));
   begin_ = offset;

@@ -14,6 +14,7 @@
 #include "format/state.h"
 #include "format/tail.h"
 #include "kvtool/error.h"
+#include "kvtool/pack.h"
 
 namespace kvtool {
 namespace {
@@ -103,6 +104,7 @@ class Opener {
     if (dialects.empty()) refuse_version(stamp);
     if (options_.skim && stamp.magic == slot_magic)
       if (auto dump = plain_caches(dialects)) return std::move(*dump);
+    if (auto dump = packed_layout(dialects)) return std::move(*dump);
     for (const Strictness strictness : {Strictness::plausible, Strictness::structural}) {
       try_all(dialects, strictness);
       if (!readings_.empty()) return finish(strictness);
@@ -113,6 +115,23 @@ class Opener {
   }
 
  private:
+  // A container knows the layout that was found when it was packed. It is read like any other, but
+  // nothing else is tried, because that would unpack pieces of tensors. Nothing if it does not fit.
+  std::optional<Dump> packed_layout(const std::vector<Dialect>& dialects) {
+    const auto packing = packing_of(*source_);
+    if (!packing || packing->layout.empty()) return std::nullopt;
+    const std::size_t slash = packing->layout.find('/');
+    const std::string choices = packing->layout.substr(0, slash);
+    const std::string arrangement = slash == std::string::npos ? "" : packing->layout.substr(slash + 1);
+    for (const Dialect& dialect : dialects)
+      if (name_of(dialect) == choices) try_dialect(dialect, Strictness::plausible, arrangement);
+    std::erase_if(readings_, [&](const Dump& d) { return d.layout != packing->layout; });
+    if (readings_.size() == 1) return finish(Strictness::plausible);
+    readings_.clear();
+    furthest_ = {};
+    return std::nullopt;
+  }
+
   // Nearly all files hold one plain cache, or one with a window behind it. Skimming takes that
   // reading, when it ends on the last byte or on a tail, without trying others. (Without a stream
   // count it could be a recurrent state.)
@@ -193,7 +212,8 @@ class Opener {
       furthest_.note(error, attempt, progress, whole);
   }
 
-  void try_dialect(const Dialect& dialect, Strictness strictness) {
+  void try_dialect(const Dialect& dialect, Strictness strictness,
+                   const std::string& arrangement = {}) {
     Dump dump;
     dump.source = source_;
     dump.dialect = dialect;
@@ -207,7 +227,7 @@ class Opener {
     }
     dump.tokens = decode_tokens(std::move(dump.tokens.words));
     Furthest of_dialect;
-    auto readings = read_states(io, dialect, name_of(dialect), of_dialect);
+    auto readings = read_states(io, dialect, name_of(dialect), of_dialect, arrangement);
     if (!of_dialect.empty())
       note(of_dialect.error(), of_dialect.attempt(), of_dialect.progress());
     for (StateReading& reading : readings) try_end(dump, std::move(reading));

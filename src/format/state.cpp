@@ -23,10 +23,12 @@ class StateExplorer {
   StateExplorer(const Dialect& dialect, const std::string& attempt, Furthest& furthest)
       : dialect_(dialect), attempt_(attempt), furthest_(furthest) {}
 
-  std::vector<StateReading> run(const Reader& io) {
+  std::vector<StateReading> run(const Reader& io, std::string_view only) {
     Specs all;
     for (const ArrangementSpec& spec : arrangement_specs())
-      if (!spec.parts.empty() || dialect_.container != Container::slot) all.push_back(&spec);
+      if ((!spec.parts.empty() || dialect_.container != Container::slot) &&
+          (only.empty() || spec.name == only))
+        all.push_back(&spec);
     explore(io, {}, all);
     return std::move(found_);
   }
@@ -200,8 +202,9 @@ void Furthest::note(const Error& error, const std::string& attempt, std::uint64_
 }
 
 std::vector<StateReading> read_states(const Reader& io, const Dialect& dialect,
-                                      const std::string& attempt, Furthest& furthest) {
-  return StateExplorer(dialect, attempt, furthest).run(io);
+                                      const std::string& attempt, Furthest& furthest,
+                                      std::string_view only) {
+  return StateExplorer(dialect, attempt, furthest).run(io, only);
 }
 
 }  // namespace kvtool::format

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/attention.h"
@@ -85,8 +86,10 @@ class Furthest {
 };
 
 // All ways of reading the bytes from `io` on as the memories of a state of this dialect.
-// What did not read is noted in `furthest` under `attempt` and the arrangement's name.
+// What did not read is noted in `furthest` under `attempt` and the arrangement's name. `only`: the
+// one arrangement to try; empty: all.
 std::vector<StateReading> read_states(const Reader& io, const Dialect& dialect,
-                                      const std::string& attempt, Furthest& furthest);
+                                      const std::string& attempt, Furthest& furthest,
+                                      std::string_view only = {});
 
 }  // namespace kvtool::format

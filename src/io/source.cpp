@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "io/file_source.h"
 #include "io/spool.h"
 #include "kvtool/error.h"
+#include "kvtool/pack.h"
 
 namespace kvtool {
 namespace {
@@ -34,31 +34,25 @@ class MemorySource final : public Source {
   std::vector<std::byte> bytes_;
 };
 
-bool begins_with_zstd_magic(const Source& source) {
-  constexpr std::array<unsigned char, 4> magic = {0x28, 0xb5, 0x2f, 0xfd};
-  std::array<std::byte, 4> head{};
-  if (source.size() < head.size()) return false;
-  source.read_at(0, head);
-  return std::memcmp(head.data(), magic.data(), magic.size()) == 0;
-}
-
-std::shared_ptr<Source> unpacked(Disk& disk, std::shared_ptr<Source> source) {
-  if (begins_with_zstd_magic(*source)) return decompress(disk, *source);
+std::shared_ptr<Source> unpacked(std::shared_ptr<Source> source, const BaseOpener& base) {
+  if (auto content = open_packed(source, base)) return content;
   return source;
 }
 
 }  // namespace
 
-std::shared_ptr<Source> open_source(const std::string& path) {
+std::shared_ptr<Source> open_source(const std::string& path) { return open_source(path, {}); }
+
+std::shared_ptr<Source> open_source(const std::string& path, const BaseOpener& base) {
   Disk& disk = Disk::system();
-  if (path == "-") return unpacked(disk, spool_stdin(disk));
+  if (path == "-") return unpacked(spool_stdin(disk), base);
   const int fd = disk.open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
   if (fd < 0) throw Error(ErrorKind::io, system_message()).in_file(path);
   auto file = std::make_shared<FileSource>(disk, path, fd);
   if (file->is_directory()) throw Error(ErrorKind::io, "is a directory").in_file(path);
   std::shared_ptr<Source> source = file;
   if (!file->is_regular()) source = spool(disk, *file);
-  return unpacked(disk, source);
+  return unpacked(source, base);
 }
 
 std::shared_ptr<Source> memory_source(std::string name, std::vector<std::byte> bytes) {

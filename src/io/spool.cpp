@@ -1,5 +1,6 @@
 #include "io/spool.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -65,6 +66,21 @@ class ZstdStream {
   std::vector<std::byte> block_ = std::vector<std::byte>(block_bytes);
 };
 
+// No zstd block says more than 128 KiB in 4 bytes, so a first frame that declares more than that of
+// the whole file lies, and nothing is unpacked for it.
+void refuse_impossible_size(const Source& packed) {
+  constexpr std::uint64_t most_expansion = 32768;
+  std::vector<std::byte> head(static_cast<std::size_t>(
+      std::min<std::uint64_t>(packed.size(), 18)));  // as long as a frame header can be
+  packed.read_at(0, head);
+  const unsigned long long size = ZSTD_getFrameContentSize(head.data(), head.size());
+  if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR) return;
+  if (size / most_expansion > packed.size())
+    throw Error(ErrorKind::damaged, Place{0, "zstd"},
+                fmt::format("declares {} bytes, which cannot come out of {}", size, packed.size()))
+        .in_file(packed.name());
+}
+
 }  // namespace
 
 std::shared_ptr<Source> spool_stdin(Disk& disk) {
@@ -76,6 +92,7 @@ std::shared_ptr<Source> spool(Disk& disk, const FileSource& file) {
 }
 
 std::shared_ptr<Source> decompress(Disk& disk, const Source& packed) {
+  refuse_impossible_size(packed);
   TemporaryFile file(disk);
   ZstdStream stream(packed.name());
   std::vector<std::byte> block(block_bytes);
