@@ -15,12 +15,13 @@ std::vector<CellRun> cells_one_by_one(const Stream& stream) {
   cells.reserve(stream.cells.size());
   for (const CellRun& run : stream.origin)
     for (std::uint32_t i = 0; i < run.count; ++i)
-      cells.push_back({run.dump, run.stream, run.first + i, 1});
+      cells.push_back({run.dump, run.stream, run.first + i, 1, run.shift});
   return cells;
 }
 
 bool continues(const CellRun& run, const CellRun& next) {
-  return run.dump == next.dump && run.stream == next.stream && run.first + run.count == next.first;
+  return run.dump == next.dump && run.stream == next.stream && run.shift == next.shift &&
+         run.first + run.count == next.first;
 }
 
 void append_run(std::vector<CellRun>& runs, const CellRun& cell) {

@@ -74,12 +74,15 @@ struct Layer {
   Tensor ple;  // recurrent, one layer of qwen4exp: an untyped row after R
 };
 
+struct CacheRope;  // kvtool/rope.h
+
 // Consecutive cells of a stream of a source dump, see Stream::origin.
 struct CellRun {
   std::uint32_t dump = 0;    // index into the plan's sources; 0 in an opened dump
   std::uint32_t stream = 0;  // Stream::ordinal there
   std::uint32_t first = 0;   // first cell
   std::uint32_t count = 0;   // how many
+  Position shift = 0;        // by how many positions the writer rotates their K (see Stream::rope)
   bool operator==(const CellRun&) const = default;
 };
 
@@ -93,6 +96,8 @@ struct Stream {
   std::uint32_t ordinal = 0;       // number of this stream in the dump, in file order
   std::vector<CellRun> origin;     // where each cell's tensor data comes from, in order;
                                    // an opened dump has the stream itself as its only run
+  std::shared_ptr<const CacheRope> rope;  // how K turns with its position; none in an opened dump,
+                                          // needed where a run of `origin` is shifted
 };
 
 enum class MemoryKind {

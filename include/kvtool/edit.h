@@ -28,6 +28,8 @@ struct DefragOptions {
 // Orders the cells of every attention stream so that each sequence is one ascending run where the
 // sharing of cells allows it, shared prefixes first, and drops cells that no sequence uses.
 [[nodiscard]] Plan defrag(std::shared_ptr<const Dump> dump, const DefragOptions& options = {});
+// The same to a plan that other edits have been at.
+void defrag(Plan& plan, const DefragOptions& options);
 
 // The order that defrag gives a stream: indices of today's cells. `keep_unnamed`: cells without ids
 // belong to the one sequence of the file.
@@ -48,5 +50,10 @@ struct TruncateOptions {
 // compressed caches, unless nothing of them is cut off.
 [[nodiscard]] Plan truncate(std::shared_ptr<const Dump> dump, std::uint64_t tokens,
                             const TruncateOptions& options = {});
+
+// Goes back to checkpoint number `checkpoint` of the tail, as a server does: what cannot be cut comes
+// from it, the rest is cut at its tokens. Later checkpoints go. Throws Error(usage) if there is no
+// such checkpoint, Error(refused) if it does not belong to the file or the rest cannot be cut.
+[[nodiscard]] Plan truncate_to_checkpoint(std::shared_ptr<const Dump> dump, std::size_t checkpoint);
 
 }  // namespace kvtool

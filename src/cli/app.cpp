@@ -39,18 +39,31 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+// The verb that was chosen, or what was chosen of it; the program itself without any.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+// What can be chosen in a verb that is several: "seq ls", "seq rm", ...
+std::vector<std::string> parts_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* part : app.get_subcommands(nullptr)) names.push_back(part->get_name());
+  return names;
+}
+
 // An argument that nothing takes: a mistyped verb or option most likely.
 int complain_about_extra(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
-  const CLI::App& scope = chosen.empty() ? app : *chosen.front();
+  const CLI::App& scope = innermost(app);
   const std::vector<std::string> rest = app.remaining(true);
   const std::string extra = rest.empty() ? "" : rest.front();
   const bool option = extra.rfind('-', 0) == 0;
-  const auto known = option ? option_names(scope) : verb_names();
+  const auto known = option ? option_names(scope) : chosen.empty() ? verb_names() : parts_of(scope);
   const std::string what = option           ? "unknown option"
                            : chosen.empty() ? "unknown verb"
                                             : "unexpected argument";
-  const std::string hint = option || chosen.empty() ? did_you_mean(extra, known) : "";
+  const std::string hint = known.empty() ? "" : did_you_mean(extra, known);
   return complain(fmt::format("{} {}{}", what, extra, hint));
 }
 
@@ -63,8 +76,11 @@ std::string in_plain_words(const CLI::ParseError& error) {
 }
 
 int complain_about(const CLI::ParseError& error, const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  const std::string verb = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+  const CLI::App& chosen = innermost(app);
+  const bool part = chosen.get_parent() != nullptr && chosen.get_parent() != &app;
+  const std::string verb = fmt::format("{}{}{}", part ? chosen.get_parent()->get_name() + " " : "",
+                                       &chosen == &app ? "" : chosen.get_name(),
+                                       &chosen == &app ? "" : " ");
   return complain(fmt::format("{}; see kvtool {}--help", in_plain_words(error), verb));
 }
 

@@ -72,6 +72,14 @@ SequenceId parse_sequence(const std::string& text) {
       std::clamp<std::int64_t>(number(text, "--seq"), -1, std::numeric_limits<SequenceId>::max()));
 }
 
+PositionRange parse_positions(const std::string& text) {
+  const Range positions = range(text, "--pos");
+  const std::int64_t begin = std::max<std::int64_t>(positions.begin, 0);
+  if (begin >= positions.end)
+    throw Error(ErrorKind::usage, fmt::format("--pos: \"{}\" holds no position", text));
+  return {begin, positions.end};
+}
+
 std::pair<std::uint32_t, std::uint32_t> parse_layers(const std::string& text) {
   constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
   Range layers;

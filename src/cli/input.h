@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kvtool/dump.h"
+#include "kvtool/facts.h"
 #include "kvtool/open.h"
 
 namespace kvtool::cli {
@@ -33,6 +34,9 @@ void add_filter(CLI::App& verb, CellFilter& filter);
 
 // A sequence id given as text. Throws Error(usage).
 [[nodiscard]] SequenceId parse_sequence(const std::string& text);
+// Positions given as "A:B", half-open; either side may be missing. Throws Error(usage) for
+// what is none, and for an empty range.
+[[nodiscard]] PositionRange parse_positions(const std::string& text);
 // Layers [A, B) given as "A:B", or the one layer "A". Throws Error(usage).
 [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> parse_layers(const std::string& text);
 

@@ -26,16 +26,20 @@ const Source& source_of(const Plan& plan) { return *plan.sources.front()->source
 
 }  // namespace
 
-void add_rewrite(CLI::App& verb, RewriteOptions& options) {
-  add_input(verb, options.input);
+void add_output(CLI::App& verb, RewriteOptions& options, bool one_file) {
   verb.add_option("-o,--output", options.output, "write here; - is standard output")
       ->type_name("OUT");
-  verb.add_flag("--in-place", options.in_place, "replace FILE itself");
+  if (one_file) verb.add_flag("--in-place", options.in_place, "replace FILE itself");
   verb.add_flag("--force", options.force, "replace OUT if it exists");
   verb.add_flag("--dry-run", options.dry_run, "write nothing, tell the size");
   verb.add_flag("--json", options.json, "print the figures as JSON");
   verb.add_flag("-q,--quiet", options.quiet, "print no figures");
   verb.add_flag("--no-progress", options.no_progress, "no progress bar on a terminal");
+}
+
+void add_rewrite(CLI::App& verb, RewriteOptions& options) {
+  add_input(verb, options.input);
+  add_output(verb, options, true);
 }
 
 void add_stream(CLI::App& verb, StreamOptions& options) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "cli/app.h"
 #include "cli/print.h"
@@ -25,9 +26,30 @@ Words choices_of(const CLI::Option& option) {
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
+// The options of a verb, and of its parts, each once.
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  std::vector<const CLI::Option*> options;
+  std::set<std::string> seen;
+  const auto add = [&](const CLI::App& part) {
+    for (const CLI::Option* option : part.get_options())
+      if (option->get_positional() || seen.insert(option->get_name()).second)
+        options.push_back(option);
+  };
+  add(app);
+  for (const CLI::App* part : app.get_subcommands(nullptr)) add(*part);
+  return options;
+}
+
+// The names of a verb's parts ("seq ls", "seq rm"); none for most.
+Words parts_of(const CLI::App& app) {
+  Words names;
+  for (const CLI::App* part : app.get_subcommands(nullptr)) names.push_back(part->get_name());
+  return names;
+}
+
 Words flags_of(const CLI::App& app) {
   Words flags;
-  for (const CLI::Option* option : app.get_options()) {
+  for (const CLI::Option* option : options_of(app)) {
     for (const std::string& name : option->get_snames()) flags.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
   }
@@ -56,7 +78,7 @@ void for_each_verb(const CLI::App& app, F&& f) {
 std::map<std::string, Words> values_of_options(const CLI::App& app) {
   std::map<std::string, Words> values;
   for_each_verb(app, [&](const char*, const char*, const CLI::App& sub) {
-    for (const CLI::Option* option : sub.get_options())
+    for (const CLI::Option* option : options_of(sub))
       for (const std::string& name : option->get_lnames())
         if (Words choices = choices_of(*option); !choices.empty()) values["--" + name] = choices;
   });
@@ -71,8 +93,12 @@ void print_bash_tables(const CLI::App& app, Printer& out) {
   out.line("  esac");
   out.line("  case ${{COMP_WORDS[1]}} in");
   for_each_verb(app, [&](const char* name, const char*, const CLI::App& sub) {
-    out.line("    {}) flags=\"{}\" words=\"{}\" ;;", name, fmt::join(flags_of(sub), " "),
-             fmt::join(arguments_of(sub), " "));
+    const Words parts = parts_of(sub);
+    const std::string words =
+        parts.empty() ? fmt::format("words=\"{}\"", fmt::join(arguments_of(sub), " "))
+                      : fmt::format("[ \"$COMP_CWORD\" -ne 2 ] || words=\"{}\"", fmt::join(parts, " "));
+    out.line("    {}) flags=\"{}\"{} {} ;;", name, fmt::join(flags_of(sub), " "),
+             parts.empty() ? "" : ";", words);
   });
   out.line("  esac");
 }
@@ -107,6 +133,9 @@ void print_zsh_tables(const CLI::App& app, Printer& out) {
   out.line("  case $words[2] in");
   for_each_verb(app, [&](const char* name, const char*, const CLI::App& sub) {
     const Words arguments = arguments_of(sub);
+    if (const Words parts = parts_of(sub); !parts.empty())
+      out.line("    {}) if (( CURRENT == 3 )); then compadd -- {}; return; fi ;|", name,
+               fmt::join(parts, " "));
     out.line("    {}) if [[ $words[CURRENT] == -* ]]; then compadd -- {}; else {}; fi ;;", name,
              fmt::join(flags_of(sub), " "),
              arguments.empty() ? "_files"
@@ -146,8 +175,12 @@ void print_fish(const CLI::App& app, Printer& out) {
   out.line("# fish completion of kvtool; load it with: kvtool completion fish | source");
   for_each_verb(app, [&](const char* name, const char* summary, const CLI::App& sub) {
     out.line("complete -c kvtool -f -n __fish_use_subcommand -a {} -d '{}'", name, summary);
-    for (const CLI::Option* option : sub.get_options())
+    for (const CLI::Option* option : options_of(sub))
       if (!option->get_positional()) out.line("{}", fish_option(name, *option));
+    if (const Words parts = parts_of(sub); !parts.empty())
+      out.line("complete -c kvtool -f -n '__fish_seen_subcommand_from {}; and not "
+               "__fish_seen_subcommand_from {}' -a '{}'",
+               name, fmt::join(parts, " "), fmt::join(parts, " "));
     if (const Words words = arguments_of(sub); !words.empty())
       out.line("complete -c kvtool -f -n '__fish_seen_subcommand_from {}' -a '{}'", name,
                fmt::join(words, " "));

@@ -2,7 +2,9 @@
 #include "cli/rewrite.h"
 #include "cli/verb.h"
 #include "kvtool/edit.h"
+#include "kvtool/error.h"
 #include "kvtool/facts.h"
+#include "kvtool/share.h"
 
 namespace kvtool::cli {
 namespace {
@@ -10,6 +12,8 @@ namespace {
 struct Options {
   RewriteOptions rewrite;
   bool stable = false;
+  bool share = false;
+  double tolerance = 0;
 };
 
 // How ordered the cells of a stream are.
@@ -72,11 +76,33 @@ std::vector<std::string> lines_of(const std::vector<StreamReport>& reports) {
   return lines;
 }
 
+// Folds what is equal first, then puts the rest in order.
+std::uint64_t share(Plan& plan, const Options& o) {
+  if (!o.share) {
+    if (o.tolerance != 0) throw Error(ErrorKind::usage, "--tolerance is for --share");
+    return 0;
+  }
+  if (!(o.tolerance >= 0)) throw Error(ErrorKind::usage, "--tolerance is a number from 0 on");
+  try {
+    return share_equal_cells(plan, o.tolerance);
+  } catch (const Error& error) {
+    throw error.in_file(plan.sources.front()->source->name());
+  }
+}
+
 int run(const Options& o) {
-  const Plan plan = defrag(open(o.rewrite.input), {o.stable});
+  Plan plan = Plan::of(open(o.rewrite.input));
+  const std::uint64_t folded = share(plan, o);
+  defrag(plan, {o.stable});
   const std::uint64_t size = write_output(plan, o.rewrite);
   const auto reports = compare(plan);
-  report(plan, size, o.rewrite, json_of(reports), lines_of(reports));
+  Json figures = json_of(reports);
+  std::vector<std::string> lines = lines_of(reports);
+  if (o.share) {
+    figures["shared"] = folded;
+    lines.insert(lines.begin(), fmt::format("folded {} into equal ones", counted(folded, "cell")));
+  }
+  report(plan, size, o.rewrite, figures, lines);
   return exit_fine;
 }
 
@@ -86,6 +112,11 @@ Action add_defrag(CLI::App& verb) {
   auto options = std::make_shared<Options>();
   add_rewrite(verb, options->rewrite);
   verb.add_flag("--stable", options->stable, "keep the order, only drop unused cells");
+  verb.add_flag("--share", options->share,
+                "fold the cells with which sequences begin alike into one");
+  verb.add_option("--tolerance", options->tolerance,
+                  "with --share: K and V may be so far apart (else equal byte for byte)")
+      ->type_name("X");
   return [options] { return run(*options); };
 }
 

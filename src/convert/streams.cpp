@@ -25,7 +25,8 @@ const Stream& shape_of(const Memory& memory) {
 }
 
 bool continues(const CellRun& run, const CellRun& next) {
-  return run.dump == next.dump && run.stream == next.stream && run.first + run.count == next.first;
+  return run.dump == next.dump && run.stream == next.stream && run.shift == next.shift &&
+         run.first + run.count == next.first;
 }
 
 // Appends the data of one source cell.
@@ -42,7 +43,7 @@ void for_each_cell(const Stream& stream, F&& f) {
   std::size_t cell = 0;
   for (const CellRun& run : stream.origin)
     for (std::uint32_t i = 0; i < run.count; ++i)
-      f(cell++, CellRun{run.dump, run.stream, run.first + i, 1});
+      f(cell++, CellRun{run.dump, run.stream, run.first + i, 1, run.shift});
 }
 
 Stream& stream_of(std::vector<Stream>& streams, SequenceId id) {

@@ -91,14 +91,18 @@ std::vector<std::uint32_t> defrag_order(const CellTable& cells, bool keep_unname
   return stable ? drop_unused(cells, keep_unnamed) : Defragmenter(cells, keep_unnamed).run();
 }
 
-Plan defrag(std::shared_ptr<const Dump> dump, const DefragOptions& options) {
-  const bool keep_unnamed = format::holds_one_sequence(dump->dialect);
-  Plan plan = Plan::of(std::move(dump));
+void defrag(Plan& plan, const DefragOptions& options) {
+  const bool keep_unnamed = format::holds_one_sequence(plan.target.dialect);
   for (Memory& memory : plan.target.state.memories) {
     if (memory.kind != MemoryKind::attention) continue;
     for (Stream& stream : memory.streams)
       reorder(stream, defrag_order(stream.cells, keep_unnamed, options.stable));
   }
+}
+
+Plan defrag(std::shared_ptr<const Dump> dump, const DefragOptions& options) {
+  Plan plan = Plan::of(std::move(dump));
+  defrag(plan, options);
   return plan;
 }
 

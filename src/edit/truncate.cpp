@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "edit/partial_state.h"
 #include "edit/truncate_memory.h"
 #include "format/container.h"
 #include "kvtool/edit.h"
@@ -84,6 +85,60 @@ Plan truncate(std::shared_ptr<const Dump> dump, std::uint64_t count,
   cut_checkpoints(target.tail, count);
   cut_draft(target.tail, cut);
   drop_outputs(target.outputs);
+  return plan;
+}
+
+namespace {
+
+const Checkpoint& checkpoint_of(const Dump& dump, std::size_t number) {
+  const auto& checkpoints = dump.tail.checkpoints;
+  if (number < checkpoints.size()) return checkpoints[number];
+  throw Error(ErrorKind::usage,
+              checkpoints.empty() ? fmt::format("there are no checkpoints")
+                                  : fmt::format("checkpoint {} does not exist; there are 0 to {}",
+                                                number, checkpoints.size() - 1));
+}
+
+// The memories that the checkpoint holds, in the place of those of the file.
+void take_memories(State& state, const Checkpoint& checkpoint, std::size_t number) {
+  const auto places =
+      checkpoint.target.state ? counterparts(state, *checkpoint.target.state) : std::nullopt;
+  if (!places)
+    throw Error(ErrorKind::refused,
+                fmt::format("checkpoint {} does not belong to the memories of this file", number));
+  for (std::size_t i = 0; i < places->size(); ++i) {
+    Memory& memory = state.memories[(*places)[i]];
+    const std::string role = memory.role;
+    memory = checkpoint.target.state->memories[i];
+    memory.role = role;
+  }
+}
+
+// What the checkpoint does not hold must be there up to it.
+void require_rest(const State& state, const Cut& cut) {
+  for (const Memory& memory : state.memories) {
+    if (memory.kind == MemoryKind::verbatim)
+      throw Error(ErrorKind::refused, "a compressed cache cannot be cut");
+    if (memory.kind == MemoryKind::attention && memory.role != "window")
+      require_tokens_of_cells(memory, cut);
+  }
+}
+
+}  // namespace
+
+Plan truncate_to_checkpoint(std::shared_ptr<const Dump> dump, std::size_t number) {
+  Plan plan = Plan::of(std::move(dump));
+  Dump& target = plan.target;
+  const Checkpoint checkpoint = checkpoint_of(target, number);
+  TokenArea tokens = first_tokens(target.tokens, checkpoint.tokens);
+  const Cut cut{cut_position(target, checkpoint.tokens), checkpoint.tokens,
+                only_sequence(target.state), 0};
+  require_rest(target.state, cut);
+  take_memories(target.state, checkpoint, number);
+  cut_state(target.state, cut);
+  target.tokens = std::move(tokens);
+  cut_checkpoints(target.tail, checkpoint.tokens);
+  cut_draft(target.tail, cut);
   return plan;
 }
 

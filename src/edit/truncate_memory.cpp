@@ -65,18 +65,6 @@ std::string checkpoint_hint(const Dump& dump) {
   return list.empty() ? "" : fmt::format("; there are checkpoints at {} tokens", list);
 }
 
-// The token list must be that of the cells: otherwise nobody knows which cells to drop.
-void require_tokens_of_cells(const Memory& memory, const Cut& cut) {
-  const std::vector<Position> positions = positions_in(memory, cut);
-  if (is_untouched(positions, cut)) return;
-  const std::uint64_t before = count_before(positions, cut.position);
-  if (before != cut.tokens)
-    throw Error(ErrorKind::refused,
-                fmt::format("{} cells lie before position {}, but {} tokens do: the tokens are not "
-                            "those of the cells",
-                            before, cut.position, cut.tokens));
-}
-
 void require_window(const Dump& dump, const Memory& memory, const Cut& cut) {
   const std::vector<Position> positions = positions_in(memory, cut);
   if (is_untouched(positions, cut)) return;
@@ -107,6 +95,17 @@ void require_recurrent(const Dump& dump, const Memory& memory, const Cut& cut) {
 }
 
 }  // namespace
+
+void require_tokens_of_cells(const Memory& memory, const Cut& cut) {
+  const std::vector<Position> positions = positions_in(memory, cut);
+  if (is_untouched(positions, cut)) return;
+  const std::uint64_t before = count_before(positions, cut.position);
+  if (before != cut.tokens)
+    throw Error(ErrorKind::refused,
+                fmt::format("{} cells lie before position {}, but {} tokens do: the tokens are not "
+                            "those of the cells",
+                            before, cut.position, cut.tokens));
+}
 
 bool can_be_cut(const State& state, const Cut& cut) {
   return std::ranges::all_of(state.memories, [&](const Memory& memory) {

@@ -22,6 +22,10 @@ struct Cut {
 // its memories can follow.
 void require_cut(const Dump& dump, const Cut& cut);
 
+// Throws Error(refused) unless as many cells lie before the cut as tokens: otherwise nobody knows
+// which cells to drop.
+void require_tokens_of_cells(const Memory& memory, const Cut& cut);
+
 // Drops the cells at and behind the cut.
 void cut_state(State& state, const Cut& cut);
 

@@ -41,6 +41,10 @@ std::uint32_t rotation_of(const TensorJob& job, const Tensor& tensor) {
   return 0;
 }
 
+bool turns(const TensorJob& job, std::size_t run) {
+  return job.rope != nullptr && !job.shifts.empty() && job.shifts[run] != 0;
+}
+
 bool same_shape(const Tensor& a, const Tensor& b) {
   return a.orientation == b.orientation && a.type == b.type && a.row_bytes == b.row_bytes &&
          a.element_bytes == b.element_bytes && a.width == b.width;
@@ -50,7 +54,8 @@ bool same_shape(const Tensor& a, const Tensor& b) {
 
 bool needs_no_conversion(const TensorJob& job) {
   for (std::size_t r = 0; r < job.runs.size(); ++r)
-    if (!same_shape(*job.runs[r].from.tensor, job.target) || job.rotated[r] != job.rotation)
+    if (!same_shape(*job.runs[r].from.tensor, job.target) || job.rotated[r] != job.rotation ||
+        turns(job, r))
       return false;
   return true;
 }
@@ -60,6 +65,7 @@ void TensorConverter::run(const TensorJob& job, ErrorFigures* errors) {
   const std::uint64_t step = panel_cells(job);
   const bool columns = is_transposed(job.target);
   converters_.clear();
+  turner_.reset();
   reader_.begin(job.runs, band_bytes(job));
   if (columns) columns_.begin(job.target, cells, band_bytes(job));
   for (std::uint64_t first = 0; first < cells; first += step) {
@@ -76,13 +82,15 @@ std::span<const std::byte> TensorConverter::converted(const TensorJob& job, std:
   std::span<const std::byte> all;
   reader_.read(first, count, [&](const Tensor& from, std::uint64_t at, auto rows) {
     const std::uint64_t n = rows.size() / from.cell_bytes();
-    RowConverter& converter = converter_for(job, from);
-    if (n == count && converter.is_copy()) return void(all = rows);
+    const bool turning = turns(job, reader_.run());
+    if (n == count && !turning && converter_for(job, from).is_copy()) return void(all = rows);
     const auto panel = first_bytes(panel_, count * row);
-    converter.convert(rows, panel.subspan(static_cast<std::size_t>((at - first) * row),
-                                          static_cast<std::size_t>(n * row)),
-                      converter.is_copy() ? nullptr : errors);
+    const auto out = panel.subspan(static_cast<std::size_t>((at - first) * row),
+                                   static_cast<std::size_t>(n * row));
     all = panel;
+    if (turning) return turner_for(job, reader_.run()).convert(rows, out, errors);
+    RowConverter& converter = converter_for(job, from);
+    converter.convert(rows, out, converter.is_copy() ? nullptr : errors);
   });
   return all;
 }
@@ -95,6 +103,17 @@ RowConverter& TensorConverter::converter_for(const TensorJob& job, const Tensor&
   converters_.push_back({form, RowConverter(form, {job.target.type, job.rotation},
                                             static_cast<std::size_t>(job.target.cell_elements()))});
   return converters_.back().converter;
+}
+
+RowTurner& TensorConverter::turner_for(const TensorJob& job, std::size_t run) {
+  const RowForm form{job.runs[run].from.tensor->type, job.rotated[run]};
+  const Position shift = job.shifts[run];
+  if (!turner_ || turner_form_ != form || turner_shift_ != shift)
+    turner_.emplace(form, RowForm{job.target.type, job.rotation},
+                    static_cast<std::size_t>(job.target.cell_elements()), *job.rope, shift);
+  turner_form_ = form;
+  turner_shift_ = shift;
+  return *turner_;
 }
 
 }  // namespace kvtool

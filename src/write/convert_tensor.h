@@ -1,16 +1,18 @@
-// One tensor in another type, orientation or rotation, in bounded memory.
+// One tensor in another type, orientation, rotation or position, in bounded memory.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "io/aligned_bytes.h"
+#include "kvtool/rope.h"
 #include "kvtool/tensor.h"
 #include "write/column_writer.h"
 #include "write/gather.h"
 #include "write/row_reader.h"
+#include "write/row_turner.h"
 
 namespace kvtool {
 
@@ -19,6 +21,8 @@ struct TensorJob {
   std::span<const std::uint32_t> rotated; // width of the rotation of each run's rows, 0: none
   const Tensor& target;                   // shape of the output
   std::uint32_t rotation;                 // width of the rotation that the output shall have
+  std::span<const Position> shifts = {};  // by how many positions each run's rows turn; empty: none
+  const Rope* rope = nullptr;             // how they turn; none: they do not, whatever `shifts` says
 };
 
 // True when the job is a plain copy of whole cells.
@@ -45,11 +49,15 @@ class TensorConverter {
   std::span<const std::byte> converted(const TensorJob& job, std::uint64_t first,
                                        std::uint64_t count, ErrorFigures* errors);
   RowConverter& converter_for(const TensorJob& job, const Tensor& from);
+  RowTurner& turner_for(const TensorJob& job, std::size_t run);
 
   Sink& sink_;
   ColumnWriter columns_;
   RowReader reader_;
   std::vector<Converter> converters_;
+  std::optional<RowTurner> turner_;  // of the form and shift below: neighbouring runs mostly turn alike
+  RowForm turner_form_;
+  Position turner_shift_ = 0;
   AlignedBytes panel_;
 };
 

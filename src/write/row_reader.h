@@ -27,6 +27,8 @@ class RowReader {
   // list, in order; `rows` are whole rows in the tensor's own type.
   using Take = std::function<void(const Tensor&, std::uint64_t, std::span<const std::byte>)>;
   void read(std::uint64_t first, std::uint64_t count, const Take& take);
+  // While a piece is taken: the run that it belongs to.
+  [[nodiscard]] std::size_t run() const { return run_; }
 
  private:
   // Cells [first, first + count) of a transposed tensor, one channel after the other.

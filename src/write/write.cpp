@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "format/walk.h"
+#include "kvtool/rope.h"
 #include "write/convert_tensor.h"
 #include "write/gather.h"
 
@@ -43,14 +44,17 @@ class Emitter final : public format::Visitor {
     const Tensor& target = stream.layers[layer].*part;
     std::vector<TensorRun> runs;
     std::vector<std::uint32_t> rotated;
+    std::vector<Position> shifts;
     for (const CellRun& run : stream.origin) {
       const Stream& from = *streams_.at(run.dump).at(run.stream);
       runs.push_back({{plan_.sources[run.dump]->source.get(), &(from.layers.at(layer).*part),
                        from.cells.size()},
                       run.first, run.count});
       rotated.push_back(rotation_of(from, part));
+      shifts.push_back(run.shift);
     }
-    const TensorJob job{runs, rotated, target, rotation_of(stream, part)};
+    const TensorJob job{runs,   rotated, target, rotation_of(stream, part),
+                        shifts, rope_of(stream, layer, part)};
     if (needs_no_conversion(job)) return copy_cells(target, runs);
     ErrorFigures errors;
     converter_.run(job, losses_ == nullptr ? nullptr : &errors);
@@ -68,6 +72,13 @@ class Emitter final : public format::Visitor {
   static std::uint32_t rotation_of(const Stream& stream, TensorOfLayer part) {
     if (part == &Layer::k) return stream.rot_k;
     return part == &Layer::v ? stream.rot_v : 0;
+  }
+
+  // Only K knows positions.
+  static const Rope* rope_of(const Stream& stream, std::size_t layer, TensorOfLayer part) {
+    if (part != &Layer::k || !stream.rope || layer >= stream.rope->layers.size()) return nullptr;
+    const auto& rope = stream.rope->layers[layer];
+    return rope ? &*rope : nullptr;
   }
 
   void copy_cells(const Tensor& target, std::span<const TensorRun> runs) {

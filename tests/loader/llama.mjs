@@ -54,6 +54,11 @@ const FUNCTIONS = [
     "int32 llama_memory_seq_pos_min(void *memory, int32 sequence)",
     "int32 llama_memory_seq_pos_max(void *memory, int32 sequence)",
     "bool llama_memory_seq_rm(void *memory, int32 sequence, int32 from, int32 to)",
+    "void llama_memory_seq_cp(void *memory, int32 sequence, int32 copy, int32 from, int32 to)",
+    "void llama_memory_seq_keep(void *memory, int32 sequence)",
+    "void llama_memory_seq_add(void *memory, int32 sequence, int32 from, int32 to, int32 by)",
+    "bool llama_state_save_file(void *context, const char *path, void *tokens, size_t count)",
+    "size_t llama_state_seq_save_file(void *context, const char *path, int32 sequence, void *tokens, size_t count)",
     "bool llama_state_load_file(void *context, const char *path, void *tokens, size_t capacity, void *count)",
     "size_t llama_state_seq_load_file(void *context, const char *path, int32 sequence, void *tokens, size_t capacity, void *count)",
     "size_t llama_state_set_data(void *context, void *bytes, size_t size)",
@@ -190,6 +195,41 @@ class Context {
     /** Forgets a sequence from a position on. False where the memory cannot be cut there, as recurrent state cannot. */
     forgetFrom(sequence, position) {
         return this.api.memory_seq_rm(this.memory, sequence, position, -1);
+    }
+
+    /** llama_memory_seq_rm; -1 stands for every sequence, and for no end. */
+    remove(sequence, from, to) {
+        return this.api.memory_seq_rm(this.memory, sequence, from, to);
+    }
+
+    copy(sequence, copy, from, to) {
+        this.api.memory_seq_cp(this.memory, sequence, copy, from, to);
+    }
+
+    keep(sequence) {
+        this.api.memory_seq_keep(this.memory, sequence);
+    }
+
+    /** Does what llama.cpp puts off until the next decode: one token is computed behind the sequence and taken back. */
+    settle(sequence) {
+        const end = this.positions(sequence)[1] + 1;
+        this.decode(0, end, sequence);
+        this.remove(sequence, end, -1);
+    }
+
+    /** llama_memory_seq_add, with K turned. */
+    shift(sequence, from, to, by) {
+        this.api.memory_seq_add(this.memory, sequence, from, to, by);
+        this.settle(sequence);
+    }
+
+    saveSession(file, tokens) {
+        if (!this.api.state_save_file(this.handle, file, Int32Array.from(tokens), tokens.length)) throw new Error("not saved");
+    }
+
+    saveSequence(file, sequence, tokens) {
+        if (!Number(this.api.state_seq_save_file(this.handle, file, sequence, Int32Array.from(tokens), tokens.length)))
+            throw new Error("not saved");
     }
 
     /** Appends one token to a sequence and gives the logits of what may come next. */

@@ -17,4 +17,7 @@ offered kvtool inspect --trailing ""
 offered kvtool map --color n
 offered kvtool completion f
 offered kvtool help mo
+offered kvtool seq r
+offered kvtool seq rm --clo
+offered kvtool seq rm ch
 complete -p kvtool

@@ -1,1 +1,1 @@
-kvtool frobnicate
+kvtool xyzzy

@@ -1,0 +1,99 @@
+#include "edit/equal_prefix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kvtool/codec.h"
+#include "write/row_reader.h"
+
+namespace kvtool {
+namespace {
+
+constexpr std::uint64_t panel_bytes = 1U << 20U;
+
+// One side of the pairs, as runs of cells.
+std::vector<TensorRun> runs_of(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                               std::size_t count, bool second) {
+  std::vector<TensorRun> runs;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t cell = second ? pairs[i].second : pairs[i].first;
+    if (!runs.empty() && runs.back().first + runs.back().count == cell)
+      ++runs.back().count;
+    else
+      runs.push_back({from, cell, 1});
+  }
+  return runs;
+}
+
+std::vector<std::byte> rows(RowReader& reader, std::uint64_t first, std::uint64_t count,
+                            std::uint64_t row) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count * row));
+  reader.read(first, count, [&](const Tensor&, std::uint64_t at, auto piece) {
+    std::ranges::copy(piece, bytes.begin() + static_cast<std::ptrdiff_t>((at - first) * row));
+  });
+  return bytes;
+}
+
+class RowComparison {
+ public:
+  RowComparison(const Tensor& tensor, double tolerance)
+      : tensor_(tensor), tolerance_(tolerance),
+        numbers_(static_cast<std::size_t>(tensor.cell_elements())) {
+    others_.resize(numbers_.size());
+  }
+
+  bool equal(std::span<const std::byte> a, std::span<const std::byte> b) {
+    if (std::memcmp(a.data(), b.data(), a.size()) == 0) return true;
+    if (tolerance_ <= 0) return false;
+    dequantize(tensor_.type, a, numbers_);
+    dequantize(tensor_.type, b, others_);
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+      if (!(std::abs(double{numbers_[i]} - others_[i]) <= tolerance_)) return false;
+    return true;
+  }
+
+ private:
+  const Tensor& tensor_;
+  double tolerance_;
+  std::vector<float> numbers_;
+  std::vector<float> others_;
+};
+
+// Of the first `count` pairs, those that are equal in one tensor.
+std::size_t equal_in(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                     std::size_t count, double tolerance) {
+  const std::uint64_t row = from.tensor->cell_bytes();
+  if (row == 0 || count == 0) return count;
+  const std::vector<TensorRun> runs_a = runs_of(from, pairs, count, false);
+  const std::vector<TensorRun> runs_b = runs_of(from, pairs, count, true);
+  RowReader a{std::span(runs_a)};
+  RowReader b{std::span(runs_b)};
+  RowComparison comparison(*from.tensor, tolerance);
+  const std::uint64_t step = std::max<std::uint64_t>(1, panel_bytes / row);
+  for (std::uint64_t first = 0; first < count; first += step) {
+    const std::uint64_t n = std::min<std::uint64_t>(step, count - first);
+    const auto x = rows(a, first, n, row);
+    const auto y = rows(b, first, n, row);
+    for (std::uint64_t i = 0; i < n; ++i)
+      if (!comparison.equal(std::span(x).subspan(static_cast<std::size_t>(i * row),
+                                                 static_cast<std::size_t>(row)),
+                            std::span(y).subspan(static_cast<std::size_t>(i * row),
+                                                 static_cast<std::size_t>(row))))
+        return static_cast<std::size_t>(first + i);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::size_t equal_prefix(const Source& source, const Stream& stream,
+                         const std::vector<CellIndices>& pairs, double tolerance) {
+  std::size_t count = pairs.size();
+  for (const Layer& layer : stream.layers)
+    for (const Tensor* tensor : {&layer.k, &layer.v})
+      count = equal_in({&source, tensor, stream.cells.size()}, pairs, count, tolerance);
+  return count;
+}
+
+}  // namespace kvtool

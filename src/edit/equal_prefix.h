@@ -1,0 +1,20 @@
+// How many pairs of cells hold the same, from the first on.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kvtool/dump.h"
+
+namespace kvtool {
+
+// Two cells of one stream.
+using CellIndices = std::pair<std::uint32_t, std::uint32_t>;
+
+// Compares K and V of all layers, pair by pair, and stops at the first that differs: no number
+// further apart than `tolerance`, or with 0 no byte different. Throws Error(io).
+[[nodiscard]] std::size_t equal_prefix(const Source& source, const Stream& stream,
+                                       const std::vector<CellIndices>& pairs, double tolerance);
+
+}  // namespace kvtool

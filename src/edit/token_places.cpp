@@ -1,0 +1,221 @@
+#include "edit/token_places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "edit/members.h"
+#include "format/container.h"
+#include "kvtool/error.h"
+#include "kvtool/sequences.h"
+
+namespace kvtool {
+namespace {
+
+using Key = std::optional<SequenceId>;
+
+struct ListedCell {
+  Position position;
+  TokenId token;          // as the cell names it; -1: not at all
+  std::uint64_t cell = 0; // which of all cells it is
+  bool operator<(const ListedCell& other) const { return position < other.position; }
+};
+
+// The cells of each sequence in the memory that keeps them all, by position.
+std::map<Key, std::vector<ListedCell>> places_by_sequence(const Memory& memory, bool one) {
+  std::map<Key, std::vector<ListedCell>> places;
+  std::uint64_t number = 0;
+  for (const Stream& stream : memory.streams)
+    for (std::size_t c = 0; c < stream.cells.size(); ++c) {
+      const ListedCell place{stream.cells.position(c), stream.cells.extra(c).token, number++};
+      const auto ids = stream.cells.sequences(c);
+      if (one) places[Key{}].push_back(place);
+      else
+        for (const SequenceId id : ids) places[id].push_back(place);
+    }
+  for (auto& [id, list] : places) std::stable_sort(list.begin(), list.end());
+  return places;
+}
+
+// A recurrent memory stands for every position up to its cell's.
+std::map<Key, std::vector<ListedCell>> places_behind_states(const Memory& memory, bool one) {
+  std::map<Key, std::vector<ListedCell>> places = places_by_sequence(memory, one);
+  for (auto& [id, list] : places) {
+    const Position last = list.empty() ? -1 : list.back().position;
+    list.clear();
+    for (Position p = 0; p <= last; ++p) list.push_back({p, -1, 0});
+  }
+  return places;
+}
+
+const Memory* first_of(const State& state, MemoryKind kind, bool window) {
+  for (const Memory& memory : state.memories)
+    if (memory.kind == kind && (memory.role == "window") == window) return &memory;
+  return nullptr;
+}
+
+std::map<Key, std::vector<ListedCell>> all_places(const Dump& dump) {
+  const bool one = format::holds_one_sequence(dump.dialect);
+  if (const Memory* base = first_of(dump.state, MemoryKind::attention, false))
+    return places_by_sequence(*base, one);
+  if (const Memory* recurrent = first_of(dump.state, MemoryKind::recurrent, false))
+    return places_behind_states(*recurrent, one);
+  return {};
+}
+
+// The list has a token for every cell, and perhaps the one that comes next.
+bool fits(const std::vector<ListedCell>& places, const std::vector<TokenId>& ids) {
+  if (ids.size() != places.size() && ids.size() != places.size() + 1) return false;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[i].token >= 0 && ids[i] >= 0 && places[i].token != ids[i]) return false;
+  return true;
+}
+
+// Sequences that share every cell have the same tokens.
+bool same_cells(const std::vector<ListedCell>& a, const std::vector<ListedCell>& b) {
+  return std::ranges::equal(a, b, {}, &ListedCell::cell, &ListedCell::cell);
+}
+
+std::vector<std::int64_t> positions_of(const std::vector<ListedCell>& places, std::size_t tokens) {
+  std::vector<std::int64_t> positions;
+  positions.reserve(tokens);
+  for (const ListedCell& place : places) positions.push_back(place.position);
+  if (positions.size() < tokens) positions.push_back(positions.empty() ? 0 : positions.back() + 1);
+  return positions;
+}
+
+bool goes(const PositionMap& map, std::int64_t position) {
+  return map.removes(static_cast<Position>(position));
+}
+
+// The tokens that stay, in the order of their new positions.
+std::vector<std::size_t> order_after(const TokenPlaces& places, const PositionMap& map) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < places.positions.size(); ++i)
+    if (!goes(map, places.positions[i])) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return map.target_of(static_cast<Position>(places.positions[a])) <
+           map.target_of(static_cast<Position>(places.positions[b]));
+  });
+  return order;
+}
+
+// Throws unless every medium stays whole or goes whole.
+void require_whole_media(const TokenArea& tokens, const TokenPlaces& places, const PositionMap& map) {
+  for (const MediaSpan& span : tokens.media) {
+    const std::size_t end = std::size_t{span.start} + span.tokens;
+    if (span.tokens == 0 || end > places.positions.size()) continue;
+    const std::int64_t first = places.positions[span.start];
+    const std::int64_t behind = end < places.positions.size() ? places.positions[end]
+                                                              : places.positions[end - 1] + 1;
+    if (!map.cuts(first, behind)) continue;
+    throw Error(ErrorKind::refused,
+                fmt::format("the positions go through an {}, which takes {}:{}",
+                            span.kind == "unknown" ? "image or sound" : span.kind, first, behind));
+  }
+}
+
+// The media that stay, with their new places.
+std::vector<MediaChunk> moved_media(const TokenArea& tokens, const std::vector<std::size_t>& order) {
+  std::vector<MediaChunk> chunks;
+  for (MediaChunk chunk : media_chunks(tokens)) {
+    const auto at = std::ranges::find(order, std::size_t{chunk.start});
+    if (at == order.end()) continue;
+    chunk.start = static_cast<std::uint32_t>(at - order.begin());
+    chunks.push_back(chunk);
+  }
+  std::ranges::stable_sort(chunks, {}, &MediaChunk::start);
+  return chunks;
+}
+
+void require_understood(const TokenArea& tokens) {
+  if (tokens.form != TokenForm::payload || tokens.problem.empty()) return;
+  throw Error(ErrorKind::refused,
+              fmt::format("the token area cannot be rewritten: {}", tokens.problem));
+}
+
+}  // namespace
+
+std::optional<TokenPlaces> token_places(const Dump& dump) {
+  if (!format::has_header(dump.dialect) || dump.tokens.ids.empty()) return std::nullopt;
+  const auto all = all_places(dump);
+  const std::map<Key, std::vector<ListedCell>>::value_type* found = nullptr;
+  for (const auto& one : all) {
+    if (!fits(one.second, dump.tokens.ids)) continue;
+    if (found != nullptr && !same_cells(found->second, one.second)) return std::nullopt;
+    if (found == nullptr) found = &one;
+  }
+  if (found == nullptr) return std::nullopt;
+  return TokenPlaces{found->first, positions_of(found->second, dump.tokens.ids.size())};
+}
+
+TokenArea changed_tokens(const TokenArea& tokens, const TokenPlaces& places,
+                         const PositionMap& map) {
+  require_whole_media(tokens, places, map);
+  const std::vector<std::size_t> order = order_after(places, map);
+  std::vector<TokenId> ids;
+  for (const std::size_t i : order) ids.push_back(tokens.ids[i]);
+  if (ids == tokens.ids) return tokens;
+  require_understood(tokens);
+  if (tokens.form == TokenForm::plain) return decode_tokens(ids);
+  return decode_tokens(encode_payload(ids, moved_media(tokens, order)));
+}
+
+std::uint64_t tokens_left(const TokenPlaces& places, const PositionMap& map, std::uint64_t count) {
+  std::uint64_t left = 0;
+  for (std::size_t i = 0; i < places.positions.size() && i < count; ++i)
+    left += goes(map, places.positions[i]) ? 0U : 1U;
+  return left;
+}
+
+TokenArea tokens_like(const TokenArea& like, const std::vector<TokenId>& ids) {
+  return decode_tokens(like.form == TokenForm::payload ? encode_payload(ids, {}) : ids);
+}
+
+namespace {
+
+// Token and owners of each cell of a sequence, by position.
+struct OwnedCell {
+  Position position;
+  TokenId token;
+  bool shared;  // with the sequence of the list
+};
+
+std::vector<OwnedCell> cells_of_sequence(const Memory& memory, SequenceId sequence, Key owner,
+                                         bool one) {
+  std::vector<OwnedCell> list;
+  for (const Stream& stream : memory.streams)
+    for (std::size_t c = 0; c < stream.cells.size(); ++c) {
+      const auto ids = stream.cells.sequences(c);
+      const auto lists = [&](SequenceId id) { return std::ranges::find(ids, id) != ids.end(); };
+      if (!one && !lists(sequence)) continue;
+      list.push_back({stream.cells.position(c), stream.cells.extra(c).token,
+                      one || (owner && lists(*owner))});
+    }
+  std::ranges::stable_sort(list, {}, &OwnedCell::position);
+  return list;
+}
+
+}  // namespace
+
+std::vector<TokenId> known_tokens(const Dump& dump, SequenceId sequence) {
+  const bool one = format::holds_one_sequence(dump.dialect);
+  const auto places = token_places(dump);
+  if (places && (one || places->sequence == sequence)) return dump.tokens.ids;
+  const Memory* base = first_of(dump.state, MemoryKind::attention, false);
+  if (base == nullptr) return {};
+  const bool named = dump.dialect.extension == CellExtension::xy_token;
+  std::vector<TokenId> ids;
+  for (const OwnedCell& cell :
+       cells_of_sequence(*base, sequence, places ? places->sequence : Key{}, one)) {
+    // A shared cell is the same token; both sequences begin with it as long as all were shared.
+    const bool from_list = places && cell.shared && ids.size() < places->positions.size() &&
+                           places->positions[ids.size()] == cell.position;
+    if (!named && !from_list) break;
+    ids.push_back(named ? cell.token : dump.tokens.ids[ids.size()]);
+  }
+  return ids;
+}
+
+}  // namespace kvtool
