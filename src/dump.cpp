@@ -17,7 +17,7 @@ std::uint64_t Tensor::cell_elements() const {
   if (orientation == Orientation::absent) return 0;
   if (orientation == Orientation::transposed) return width;
   const ElementTypeInfo& t = info(type);
-  return row_bytes / t.block_bytes * t.block_elements;
+  return (row_bytes - t.row_header_bytes) / t.block_bytes * t.block_elements;
 }
 
 }  // namespace kvtool

@@ -37,7 +37,7 @@ struct ConvertOptions {
   // "rng", "checkpoints", "draft".
   std::set<std::string> strip;
   // Parts that may be lost if the target cannot hold them: "checkpoints", "draft", "outputs",
-  // "media".
+  // "media", "cells" (those that are listed without K and V).
   std::set<std::string> drop;
   // A dump of the target, where parts come from that the source lacks (generator text).
   std::shared_ptr<const Dump> like;

@@ -33,8 +33,35 @@ enum class Container {
   sequence_state // no header: llama_state_seq_get_data, and the checkpoints inside slot files
 };
 
+// Programs that share magics and version numbers and write different bytes.
+enum class Family {
+  llama_cpp,
+  ik_llama,  // ik_llama.cpp, a fork of mid 2024
+};
+
+// What follows the ids in files of before August 2024; each is described in format/old_state.h.
+enum class Body {
+  current,      // describes itself: session 8, slot 2 and all since
+  pool,         // session 0: the memory pool of the cache
+  k_then_v,     // session 1: K of all layers, V of all layers, no cells
+  cells,        // session 2: and the cells behind them
+  by_layer,     // session 3: K and V of a layer next to each other
+  lean,         // session 4: without filler behind generator text and logits
+  output_ids,   // session 5: with the places of output rows
+  v_flag,       // sessions 6 and 7: with the flag for transposed V
+  typed_slot,   // slot 1: types and sizes of rows are stored
+};
+
+// The header struct of sessions 0 to 7: the model parameters of the build, as raw memory. The names
+// are those of kvtool-format(5), with the size in bytes; fields are listed in format/header_struct.h.
+enum class HeaderStruct {
+  none, j32, j40, j48, j52, g48, g52, s52, s60, s68, s76, s84a, s84b, s92, s96, s100a, s100b, s116,
+  s120, s124, s152, s156, s164, s168, s176, s3236, s6308
+};
+
 // The choices between layouts that share a version word, plus that word.
 struct Dialect {
+  Family family = Family::llama_cpp;
   Container container = Container::session;
   std::uint32_t version = 0;          // 0 for states, which carry none
   bool rng_text = false;              // session 8 and states of its time
@@ -43,7 +70,15 @@ struct Dialect {
   bool sequence_ids = true;           // sequence files store the source id in each cell
   bool rotation = false;              // rot_k and rot_v in each attention cache (11 / 4)
   bool prefix = false;                // sequence states: 0xaf143cd8 and the source id come first
+  bool state_word = false;            // ik_llama.cpp: a word for recurrent states (version 3 / 9 on)
+  bool index_word = false;            // ik_llama.cpp: a word for index rows (version 4 / 10 on)
   CellExtension extension = CellExtension::none;
+  Body body = Body::current;
+  HeaderStruct header = HeaderStruct::none;
+  bool used_word = true;       // session 2: there is a count of used cells (November 2023 on)
+  bool lists_all = false;      // sessions 2 to 4: all cells of the context are listed
+  bool long_records = false;   // session 0: tensor records of 208 bytes (2023-05-02), else of 176
+  bool scrambled = false;      // session 1: rows of a grouped-query model cut at the wrong width
   bool operator==(const Dialect&) const = default;
 };
 
@@ -89,6 +124,7 @@ struct CellRun {
 // An independent array of cells with their tensors.
 struct Stream {
   CellTable cells;
+  CellTable beyond;                // sessions 2 to 4: cells behind those, listed without K and V
   std::uint32_t v_transposed = 0;  // the stored flag (recurrent: s_trans)
   std::uint32_t rot_k = 0;         // width of K's Hadamard rotation, 0: none; dialects with rotation
   std::uint32_t rot_v = 0;
@@ -120,11 +156,35 @@ struct Memory {
   std::vector<Block> blocks;       // verbatim only
 };
 
+// The words around K and V in sessions of before August 2024, as far as nothing else tells them.
+struct OldCache {
+  std::uint64_t pool_bytes = 0;  // 0 to 4: size of the whole cache with some slack
+  std::uint32_t context = 0;     // cells of the whole cache; from session 2 on stored as "size"
+  std::int32_t count = 0;        // session 0: as stored, never set
+  std::int64_t used_surplus = 0; // stored count of used cells minus those that a sequence uses
+  Extent k_record;               // session 0: memory of the objects before K, before V and behind
+  Extent v_record;
+  Extent unused;
+};
+
+// A way of taking K and V whose types are not stored.
+struct TypeReading {
+  ElementType k = ElementType::f16;
+  ElementType v = ElementType::f16;
+  double k_plausible = 0;  // share of the values looked at that are plausible in this type, 0 to 1
+  double v_plausible = 0;
+  bool operator==(const TypeReading&) const = default;
+};
+
 // The state proper: what follows header, tokens and prelude.
 struct State {
   std::optional<SequenceId> source_sequence;  // from the prefix of a sequence state
   std::string arrangement;                    // "kv", "iswa", "hybrid", ... see arrangements()
   std::vector<Memory> memories;               // in file order
+  OldCache old;                               // sessions of before August 2024
+  std::vector<TypeReading> type_readings;     // those that fit in size, the likeliest first, where
+                                              // the file stores no types (sessions 0 to 7)
+  bool types_uncertain = false;               // the content does not decide between them
 };
 
 // A length and a sequence state behind it, inside the tail of a slot file.
@@ -170,7 +230,10 @@ struct Dump {
   std::vector<std::string> notes;     // what was unusual, in words
   TokenArea tokens;                   // empty in states
   std::optional<std::string> arch;    // sessions and whole states
+  std::vector<std::byte> header;      // dialects with a header struct: its bytes
   Extent rng;                         // text of the generator, dialects with rng_text
+  Extent rng_filler;                  // sessions 0 to 3: zeros behind it, to 65536 bytes
+  Extent logits_filler;               // sessions 0 to 3: left-over memory behind the logits
   Outputs outputs;
   State state;
   Tail tail;                          // slot files only

@@ -19,6 +19,8 @@ enum class ElementType : std::int32_t {
   q8_0 = 8,
   iq4_nl = 20,
   bf16 = 30,
+  q6_0 = 133,   // ik_llama.cpp only
+  q8_KV = 151,  // ik_llama.cpp only: f32 scale and f32 sum of a row, then a byte each
 };
 
 // How a type lays elements out: `block_elements` of them share `block_bytes` bytes.
@@ -27,9 +29,12 @@ struct ElementTypeInfo {
   std::string_view name;         // ggml's own, e.g. "q8_0"
   std::uint32_t block_elements;  // 1 for plain numbers
   std::uint32_t block_bytes;
+  std::uint32_t row_header_bytes = 0;  // what a row has before its blocks
+  bool fork_only = false;              // known to ik_llama.cpp and not to llama.cpp
 };
 
-// All types that ggml knows in 2026, in order of their ids.
+// All types that ggml knows in 2026, in order of their ids, and behind them those that caches of
+// ik_llama.cpp have besides.
 [[nodiscard]] std::span<const ElementTypeInfo> element_types();
 // The entry of a stored id, or nullptr for an id that ggml does not have.
 [[nodiscard]] const ElementTypeInfo* find_element_type(std::int32_t id);

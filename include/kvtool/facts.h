@@ -53,6 +53,7 @@ struct SequenceFacts {
                                                               const Stream& stream);
 
 // The words that output uses for these.
+[[nodiscard]] std::string name_of(Family family);
 [[nodiscard]] std::string name_of(MemoryKind kind);
 [[nodiscard]] std::string name_of(Orientation orientation);
 // "session", "slot" or "state".

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ enum class Trailing {
 struct OpenOptions {
   std::string layout;  // only layouts whose name is or begins with this; empty: all
   Trailing trailing = Trailing::refuse;
+  // Types of K and V in sessions 3 to 7, which do not store them; empty: by content.
+  std::optional<ElementType> k_type = std::nullopt;
+  std::optional<ElementType> v_type = std::nullopt;
   // Reads as little as tells tokens, memories and their shapes, for a look at many files. In the
   // first memory of slot files all cells but the first and last of a stream stay unread (see
   // CellTable::append_unread), layers are believed to be alike when the last one stands where that
@@ -32,7 +36,7 @@ struct OpenOptions {
 [[nodiscard]] Dump open_dump(std::shared_ptr<const Source> source, const OpenOptions& options = {});
 [[nodiscard]] Dump open_dump(const std::string& path, const OpenOptions& options = {});
 
-// The version words that open_dump reads, e.g. {8, 9, 10, 11} for sessions.
+// The version words that open_dump reads: 0 to 11 for sessions, 1 to 4 for slot files.
 [[nodiscard]] std::vector<std::uint32_t> known_session_versions();
 [[nodiscard]] std::vector<std::uint32_t> known_slot_versions();
 

@@ -37,6 +37,15 @@ Range range(const std::string& text, const char* option) {
   return range;
 }
 
+// The type called so; none for an empty name. Throws Error(usage).
+std::optional<ElementType> type_named(const std::string& name, const char* option) {
+  if (name.empty()) return std::nullopt;
+  const ElementTypeInfo* found = find_element_type(std::string_view(name));
+  if (found == nullptr)
+    throw Error(ErrorKind::usage, fmt::format("{}: no type is called {}", option, name));
+  return found->type;
+}
+
 Trailing trailing_named(const std::string& name) {
   if (name == "keep") return Trailing::keep;
   return name == "drop" ? Trailing::drop : Trailing::refuse;
@@ -52,12 +61,18 @@ void add_input(CLI::App& verb, InputOptions& input) {
                   "unknown bytes behind a sequence state: refuse, keep or drop")
       ->check(CLI::IsMember({"refuse", "keep", "drop"}))
       ->type_name("WHAT");
+  verb.add_option("--k-type", input.k_type,
+                  "type of K in a session of before August 2024, which does not store it")
+      ->type_name("TYPE");
+  verb.add_option("--v-type", input.v_type, "type of V in one")->type_name("TYPE");
 }
 
 std::shared_ptr<const Dump> open(const InputOptions& input) {
   OpenOptions options;
   options.layout = input.layout;
   options.trailing = trailing_named(input.trailing);
+  options.k_type = type_named(input.k_type, "--k-type");
+  options.v_type = type_named(input.v_type, "--v-type");
   return std::make_shared<const Dump>(open_dump(input.file, options));
 }
 

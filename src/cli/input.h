@@ -18,9 +18,11 @@ struct InputOptions {
   std::string file;
   std::string layout;
   std::string trailing = "refuse";
+  std::string k_type;  // types of K and V in sessions that do not store them; empty: by content
+  std::string v_type;
 };
 
-// Declares FILE, --layout and --trailing.
+// Declares FILE, --layout, --trailing, --k-type and --v-type.
 void add_input(CLI::App& verb, InputOptions& input);
 // Opens what they name. Throws Error.
 [[nodiscard]] std::shared_ptr<const Dump> open(const InputOptions& input);

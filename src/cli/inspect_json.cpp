@@ -1,5 +1,6 @@
 #include "cli/inspect_json.h"
 
+#include "cli/companions.h"
 #include "cli/summary.h"
 #include "kvtool/facts.h"
 #include "kvtool/map.h"
@@ -181,10 +182,20 @@ Json inspect_json(const Dump& dump) {
   json["size"] = dump.source->size();
   if (const auto packing = packing_of(*dump.source)) json["packed"] = packing_json(*packing);
   json["kind"] = kind_of(dump);
-  json["family"] = "llama.cpp";
+  json["family"] = name_of(dump.dialect.family);
   json["version"] = dump.dialect.version == 0 ? Json(nullptr) : Json(dump.dialect.version);
   json["layout"] = dump.layout;
   json["why"] = dump.why;
+  if (dump.dialect.family == Family::ik_llama) json["companions"] = companions_of(dump);
+  if (!dump.header.empty()) json["header_bytes"] = dump.header.size();
+  if (!dump.state.type_readings.empty()) {
+    json["types_uncertain"] = dump.state.types_uncertain;
+    for (const TypeReading& reading : dump.state.type_readings)
+      json["type_readings"].push_back({{"k", std::string(info(reading.k).name)},
+                                       {"v", std::string(info(reading.v).name)},
+                                       {"k_plausible", reading.k_plausible},
+                                       {"v_plausible", reading.v_plausible}});
+  }
   json["arch"] = or_null(dump.arch);
   json["source_sequence"] = or_null(dump.state.source_sequence);
   json["tokens"] = tokens_json(dump.tokens);

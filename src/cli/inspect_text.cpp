@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cli/companions.h"
 #include "cli/summary.h"
 #include "kvtool/check.h"
 #include "kvtool/facts.h"
@@ -27,8 +28,31 @@ class Paragraph {
   std::string title_;
 };
 
+const char* years_of_ik_llama(const Dialect& dialect) {
+  if (dialect.index_word) return "July 2026 on";
+  return dialect.state_word ? "February to July 2026" : "March 2025 to February 2026";
+}
+
+// The builds of the header struct say more than the version.
+const char* years_of_old(const Dialect& dialect) {
+  switch (dialect.body) {
+    case Body::pool: return "April to May 2023";
+    case Body::k_then_v: return "May to October 2023";
+    case Body::cells: return "October to December 2023";
+    case Body::by_layer: return "December 2023 to January 2024";
+    case Body::lean: return "January to March 2024";
+    case Body::output_ids: return "March to April 2024";
+    case Body::v_flag: return dialect.version == 6 ? "April to July 2024" : "July 2024";
+    case Body::typed_slot: return "April to July 2024";
+    case Body::current: break;
+  }
+  return "";
+}
+
 // When llama.cpp wrote a version of the session or slot format.
 const char* years_of(const Dialect& dialect) {
+  if (dialect.family == Family::ik_llama) return years_of_ik_llama(dialect);
+  if (dialect.body != Body::current) return years_of_old(dialect);
   const std::uint32_t steps =
       dialect.container == Container::session ? 11 - dialect.version : 4 - dialect.version;
   if (steps == 0) return "October 2026 on";
@@ -65,8 +89,8 @@ std::string packing_words(const Packing& packing, std::uint64_t size) {
 }
 
 void print_head(const Dump& dump, Printer& out) {
-  out.line("{}: llama.cpp {}, {}", dump.source->name(), container_words(dump.dialect),
-           size_words(dump.source->size()));
+  out.line("{}: {} {}, {}", dump.source->name(), name_of(dump.dialect.family),
+           container_words(dump.dialect), size_words(dump.source->size()));
   if (const auto packing = packing_of(*dump.source))
     Paragraph(out, "packed").line(packing_words(*packing, dump.source->size()));
   Paragraph layout(out, "layout");
@@ -74,6 +98,8 @@ void print_head(const Dump& dump, Printer& out) {
   for (const std::string& reason : dump.why) layout.line("  " + reason);
   for (const std::string& note : dump.notes) layout.line("  note: " + note);
   if (dump.arch) Paragraph(out, "arch").line(*dump.arch);
+  Paragraph beside(out, "beside");
+  for (const std::string& path : companions_of(dump)) beside.line(path + " belongs to it");
 }
 
 void print_tokens(const Dump& dump, Printer& out) {
@@ -137,10 +163,21 @@ void print_streams(const Memory& memory, bool one_sequence, Paragraph& p) {
     const Stream& stream = memory.streams[s];
     if (memory.streams.size() > 1)
       p.line(fmt::format("  stream {}: {}", s, counted(stream.cells.size(), "cell")));
+    if (!stream.beyond.empty())
+      p.line(fmt::format("  and {} listed without K and V", counted(stream.beyond.size(), "cell")));
     for (const SequenceFacts& facts : sequences_of(stream, one_sequence))
       p.line(fmt::format("  {}{}", memory.streams.size() > 1 ? "  " : "",
                          sequence_words(facts, recurrent)));
   }
+}
+
+// ik_llama.cpp lists all layers of the model, most memories only those that they hold.
+std::size_t layers_with_state(const Stream& stream) {
+  return static_cast<std::size_t>(
+      std::count_if(stream.layers.begin(), stream.layers.end(), [](const Layer& layer) {
+        return layer.k.orientation != Orientation::absent ||
+               layer.v.orientation != Orientation::absent;
+      }));
 }
 
 std::string memory_words(const Memory& memory, const Dialect& dialect) {
@@ -150,7 +187,7 @@ std::string memory_words(const Memory& memory, const Dialect& dialect) {
   words += fmt::format(", {}", counted(cells_of(memory), "cell"));
   if (const Stream* shape = stream_with_layers(memory); shape != nullptr && memory.model_layers > 0)
     words +=
-        fmt::format(", {} of {} layers have a state", shape->layers.size(), memory.model_layers);
+        fmt::format(", {} of {} layers have a state", layers_with_state(*shape), memory.model_layers);
   const std::string v = v_layout_of(memory);
   if (memory.kind == MemoryKind::attention && v != "none")
     words += v == "absent" ? ", no V" : fmt::format(", V {}", v == "rows" ? "in rows" : v);

@@ -1,5 +1,6 @@
 #include "cli/rewrite.h"
 
+#include "cli/companions.h"
 #include "cli/progress.h"
 #include "kvtool/error.h"
 #include "kvtool/output.h"
@@ -20,6 +21,17 @@ void require_destination(const RewriteOptions& options, const Source& source) {
   if (options.in_place && packing_of(source))
     throw Error(ErrorKind::refused, "is compressed and would not be afterwards; give -o OUT")
         .in_file(options.input.file);
+}
+
+// ik_llama.cpp's server looks for files beside the one that it restores.
+void tell_companions(const Plan& plan, Printer& out) {
+  const Dump& source = *plan.sources.front();
+  if (plan.target.dialect.family != Family::ik_llama) return;
+  const bool same_ids = plan.target.tokens.words == source.tokens.words;
+  for (const std::string& path : companions_of(source))
+    out.line("{} belongs to the source: {}", path,
+             same_ids ? "the output needs a copy of it under its own name"
+                      : "it does not go with the output, which has other ids");
 }
 
 const Source& source_of(const Plan& plan) { return *plan.sources.front()->source; }
@@ -83,6 +95,7 @@ void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options,
     out.json(json);
   } else if (!options.quiet) {
     for (const std::string& line : lines) out.line("{}", line);
+    if (!options.in_place) tell_companions(plan, out);
     out.line("{} -> {} bytes{}", source_of(plan).size(), size,
              options.dry_run ? " (dry run: nothing written)" : "");
   }

@@ -20,7 +20,8 @@ struct Options {
 struct Row {
   std::size_t memory;
   std::size_t stream;
-  std::size_t index;
+  std::size_t index;  // in `cells`
+  std::size_t shown;  // in the file
   const CellTable& cells;
   std::optional<TokenId> token;
 };
@@ -33,7 +34,7 @@ void print_tsv(const Row& row, Printer& out) {
   const bool extended = row.cells.extension() != CellExtension::none;
   const CellExtra extra = row.cells.extra(row.index);
   const auto ids = row.cells.sequences(row.index);
-  out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", row.memory, row.stream, row.index,
+  out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", row.memory, row.stream, row.shown,
            row.cells.position(row.index), or_dash(extended, extra.x), or_dash(extended, extra.y),
            or_dash(row.token.has_value(), row.token.value_or(0)),
            ids.empty() ? "-" : fmt::format("{}", fmt::join(ids, ",")));
@@ -46,7 +47,7 @@ void print_json(const Row& row, Printer& out) {
   Json json;
   json["memory"] = row.memory;
   json["stream"] = row.stream;
-  json["index"] = row.index;
+  json["index"] = row.shown;
   json["pos"] = row.cells.position(row.index);
   json["x"] = extended ? Json(extra.x) : Json(nullptr);
   json["y"] = extended ? Json(extra.y) : Json(nullptr);
@@ -54,6 +55,12 @@ void print_json(const Row& row, Printer& out) {
   json["seqs"] = std::vector<SequenceId>(ids.begin(), ids.end());
   out.json(json, true);
 }
+
+// Cells of old sessions that are listed without K and V count on behind the others.
+struct Table {
+  const CellTable& cells;
+  std::size_t first;  // index of its first cell in the file
+};
 
 int run(const Options& options) {
   const auto dump = open(options.input);
@@ -64,11 +71,13 @@ int run(const Options& options) {
     for (std::size_t s = 0; s < dump->state.memories[m].streams.size(); ++s) {
       const Stream& stream = dump->state.memories[m].streams[s];
       const auto tokens = cell_tokens(*dump, stream);
-      for (std::size_t c = 0; c < stream.cells.size(); ++c) {
-        if (!wanted(stream.cells, c)) continue;
-        const Row row{m, s, c, stream.cells, tokens[c]};
-        options.json ? print_json(row, out) : print_tsv(row, out);
-      }
+      for (const Table& table : {Table{stream.cells, 0}, Table{stream.beyond, stream.cells.size()}})
+        for (std::size_t c = 0; c < table.cells.size(); ++c) {
+          if (!wanted(table.cells, c)) continue;
+          const auto token = table.first == 0 ? tokens[c] : std::nullopt;
+          const Row row{m, s, c, table.first + c, table.cells, token};
+          options.json ? print_json(row, out) : print_tsv(row, out);
+        }
     }
   out.finish();
   return exit_fine;

@@ -111,9 +111,9 @@ Action add_convert(CLI::App& verb) {
       ->delimiter(',')
       ->check(CLI::IsMember({"outputs", "logits", "embeddings", "rng", "checkpoints", "draft"}));
   verb.add_option("--drop", options->drop,
-                  "may be lost if the target cannot hold it: checkpoints, draft, outputs, media")
+                  "may be lost if the target cannot hold it: checkpoints, draft, outputs, media, cells")
       ->delimiter(',')
-      ->check(CLI::IsMember({"checkpoints", "draft", "outputs", "media"}));
+      ->check(CLI::IsMember({"checkpoints", "draft", "outputs", "media", "cells"}));
   return [options] { return run(*options); };
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "convert/dialect.h"
+#include "convert/other_family.h"
 #include "convert/rotation.h"
 #include "convert/steps.h"
 #include "convert/surroundings.h"
@@ -42,6 +43,7 @@ class Converter {
 
   Conversion run() {
     result_.plan = Plan::of(source_);
+    leave_source_layout(*source_, dialect_, target_, options_, result_);
     choose_sequence();
     change_state(output().state, source_->state, source_->dialect);
     change_tail();
@@ -204,9 +206,12 @@ void need_same_model(const Dump& dump, const Target& target) {
   static const std::set<std::string> shapes = {"arch",  "memories", "n_layer", "k_row",  "v_row",
                                                "r_row", "s_row",    "ple_row", "r_layers"};
   if (!target.model) return;
+  const bool foreign = dump.dialect.body != Body::current || dump.dialect.family != Family::llama_cpp;
+  if (foreign && target.model->caches.empty() && !target.model->recurrent) return;  // only a name
   Target shape;  // types and settings as they are
   shape.model = target.model;
-  shape.era = era_of_dump(dump);
+  shape.era = foreign ? target.era : era_of_dump(dump);
+  if (!shape.era) return;
   for (const Reason& reason : target::differences(dump, shape))
     if (shapes.count(reason.code) > 0)
       throw Error(ErrorKind::refused,

@@ -2,6 +2,7 @@
 
 #include "format/container.h"
 #include "format/dialect.h"
+#include "kvtool/error.h"
 
 namespace kvtool::convert_steps {
 namespace {
@@ -48,6 +49,11 @@ Dialect of_era(const Era& era, Container container, bool extended) {
 Dialect target_dialect(const Dump& source, const Target& target) {
   const Container container = target.container.value_or(source.dialect.container);
   if (target.era) return of_era(*target.era, container, has_extension(source, target));
+  const bool other = source.dialect.body != Body::current || source.dialect.family != Family::llama_cpp;
+  if (other && container != source.dialect.container)
+    throw Error(ErrorKind::usage,
+                "files of before August 2024 and of ik_llama.cpp become another kind of file only for "
+                "a loader of llama.cpp: say --loader or --to");
   return in_container(source.dialect, container);
 }
 

@@ -112,6 +112,15 @@ void rows(Io& io, AnyStream& stream, AnyLayer& layer, TensorOfLayer part, const 
   io.tensor(names.data, stream, layer, part);
 }
 
+// Throws unless a transposed tensor's element is one number of its type.
+inline void require_element_size(const Reader& io, const Tensor& tensor) {
+  const ElementTypeInfo& type = info(tensor.type);
+  io.require(type.block_elements == 1 && tensor.element_bytes == type.block_bytes, io.offset() - 8,
+             "v_el",
+             "expected the size of one element of " + std::string(type.name) + ", found " +
+                 std::to_string(tensor.element_bytes));
+}
+
 // V of one layer stored channel by channel.
 template <class Io, class AnyStream, class AnyLayer>
 void columns(Io& io, AnyStream& stream, AnyLayer& layer) {
@@ -120,11 +129,7 @@ void columns(Io& io, AnyStream& stream, AnyLayer& layer) {
   io.u32("v_el", tensor.element_bytes);
   io.u32("v_dim", tensor.width);
   if constexpr (Io::reads) {
-    const ElementTypeInfo& type = info(tensor.type);
-    io.require(type.block_elements == 1 && tensor.element_bytes == type.block_bytes,
-               io.offset() - 8, "v_el",
-               "expected the size of one element of " + std::string(type.name) + ", found " +
-                   std::to_string(tensor.element_bytes));
+    require_element_size(io, tensor);
     tensor.orientation = Orientation::transposed;
   }
   io.tensor("v_data", stream, layer, &Layer::v);

@@ -15,6 +15,7 @@
 // programs that wrote them.
 #pragma once
 
+#include "format/old_prelude.h"
 #include "format/reader.h"
 #include "kvtool/dump.h"
 
@@ -24,15 +25,13 @@ inline constexpr std::uint32_t session_magic = 0x6767736e;          // "ggsn", o
 inline constexpr std::uint32_t slot_magic = 0x67677371;             // "ggsq", on disk q s g g
 inline constexpr std::uint32_t sequence_state_magic = 0xaf143cd8U;  // no letters
 
-// The text of the random generator: 625 numbers and blanks; anything shorter is not one.
-inline constexpr std::uint32_t least_rng_bytes = 1000;
-
 [[nodiscard]] inline bool has_header(const Dialect& dialect) {
   return dialect.container == Container::session || dialect.container == Container::slot;
 }
 
 [[nodiscard]] inline bool has_arch(const Dialect& dialect) {
-  return dialect.container == Container::session || dialect.container == Container::state;
+  return (dialect.container == Container::session || dialect.container == Container::state) &&
+         !is_old_session(dialect);
 }
 
 // True for dumps of one sequence, whose cells name at most the source id.
@@ -45,6 +44,7 @@ void header(Io& io, AnyDump& dump) {
   const bool session = dump.dialect.container == Container::session;
   io.constant("magic", session ? session_magic : slot_magic);
   io.constant("version", dump.dialect.version);
+  if (dump.dialect.header != HeaderStruct::none) old::header(io, dump);
   io.words("n_token", "tokens", dump.tokens.words);
 }
 
@@ -75,6 +75,7 @@ void outputs(Io& io, AnyOutputs& outputs) {
 template <class Io, class AnyDump>
 void prelude(Io& io, AnyDump& dump) {
   if (has_header(dump.dialect)) header(io, dump);
+  if (is_old_session(dump.dialect)) return old::prelude(io, dump);
   if (has_arch(dump.dialect)) {
     if constexpr (Io::reads) dump.arch.emplace();
     io.text("arch", *dump.arch);

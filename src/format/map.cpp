@@ -80,6 +80,7 @@ std::string_view field_of(std::string_view path) {
 std::string_view piece_of(std::string_view path) {
   const std::string_view field = field_of(path);
   if (path.find(".cell[") != std::string_view::npos || field == "cell_count") return "cells";
+  if (field == "k_record" || field == "v_record" || field == "unused") return "pool";
   if (path.find(".layer[") == std::string_view::npos) return "headers";
   return field.rfind("ple", 0) == 0 ? "r" : field.substr(0, 1);
 }
@@ -93,7 +94,9 @@ std::string_view owner_of(std::string_view path) {
 
 // Large pieces: the file's header, tokens, prelude, each stream by piece, each part of the tail.
 std::string section(const std::string& path) {
-  if (path == "magic" || path == "version" || path == "source_sequence") return "header";
+  if (path == "magic" || path == "version" || path == "source_sequence" ||
+      path.rfind("header.", 0) == 0)
+    return "header";
   if (path == "n_token" || path == "tokens") return "tokens";
   if (path.rfind("tail.checkpoint[", 0) == 0) return path.substr(0, path.find(']') + 1);
   if (path.rfind("tail.draft_model.", 0) == 0) return "tail.draft_model";
@@ -103,6 +106,19 @@ std::string section(const std::string& path) {
   if (path.find(".stream[") == std::string::npos && path.find(".n_stream") != std::string::npos)
     return fmt::format("{}.headers", owner_of(path));
   return fmt::format("{}.{}", owner_of(path), piece_of(path));
+}
+
+// Where K and V of each layer are next to each other, they are one piece.
+std::string section_with_kv(const std::string& path) {
+  const std::string label = section(path);
+  const bool data = path.find(".layer[") != std::string::npos;
+  return data && (label.ends_with(".k") || label.ends_with(".v"))
+             ? label.substr(0, label.size() - 1) + "kv"
+             : label;
+}
+
+bool alternates_by_layer(const Dialect& dialect) {
+  return dialect.body >= Body::by_layer && dialect.body <= Body::v_flag;
 }
 
 std::vector<MapRange> map_with(const Dump& dump, Mapper::Label label) {
@@ -119,6 +135,8 @@ std::vector<MapRange> map_of(const Dump& dump, bool every_field) {
   return map_with(dump, every_field ? whole_path : cells_together);
 }
 
-std::vector<MapRange> sections_of(const Dump& dump) { return map_with(dump, section); }
+std::vector<MapRange> sections_of(const Dump& dump) {
+  return map_with(dump, alternates_by_layer(dump.dialect) ? section_with_kv : section);
+}
 
 }  // namespace kvtool

@@ -5,14 +5,17 @@
 #include <array>
 #include <bit>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "format/choose.h"
 #include "format/container.h"
 #include "format/dialect.h"
 #include "format/ik_llama.h"
+#include "format/old_state.h"
 #include "format/state.h"
 #include "format/tail.h"
+#include "format/type_ranking.h"
 #include "kvtool/error.h"
 #include "kvtool/pack.h"
 
@@ -21,8 +24,8 @@ namespace {
 
 using namespace format;
 
-constexpr std::array<std::uint32_t, 4> session_versions = {8, 9, 10, 11};
-constexpr std::array<std::uint32_t, 3> slot_versions = {2, 3, 4};
+constexpr std::array<std::uint32_t, 12> session_versions = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+constexpr std::array<std::uint32_t, 4> slot_versions = {1, 2, 3, 4};
 
 // Skimming jumps from header to header and reads no more around them than this.
 constexpr std::size_t skim_block_bytes = 512;
@@ -71,13 +74,26 @@ void refuse_other_files(const Window& window, const Stamp& stamp) {
     fail_at(0, "magic", ErrorKind::unsupported, "this is a gzip file; unpack it first");
 }
 
+// States of before August 2024 begin with the length of the generator's text and the text.
+void refuse_old_state(Window& window) {
+  Cursor cursor(window, {0, window.size()});
+  std::uint64_t size = 0;
+  std::array<std::byte, 8> text{};
+  if (!cursor.take(size) || size < least_rng_bytes || size > old_rng_bytes ||
+      !cursor.take(std::span(text)))
+    return;
+  for (const std::byte c : text)
+    if (c != std::byte{' '} && (c < std::byte{'0'} || c > std::byte{'9'})) return;
+  fail_at(0, "rng_size", ErrorKind::unsupported,
+          "the bare state of a whole context of before August 2024: nothing in it tells the sizes of "
+          "the model; sessions of that time say them");
+}
+
 [[noreturn]] void refuse_version(const Stamp& stamp) {
   const bool session = stamp.magic == session_magic;
-  const bool old = session ? stamp.version < 8 : stamp.version == 1;
   fail_at(4, "version", ErrorKind::unsupported,
-          fmt::format("{} version {} is {}; known: {}", session ? "ggsn" : "ggsq", stamp.version,
-                      old ? "older than this kvtool reads" : "unknown",
-                      session ? list(session_versions) : list(slot_versions)));
+          fmt::format("{} version {} is unknown; known: {}", session ? "ggsn" : "ggsq",
+                      stamp.version, session ? list(session_versions) : list(slot_versions)));
 }
 
 std::vector<Dialect> dialects_of(const Stamp& stamp) {
@@ -109,7 +125,8 @@ class Opener {
       try_all(dialects, strictness);
       if (!readings_.empty()) return finish(strictness);
     }
-    refuse_ik_llama(window_, stamp.magic, stamp.version);
+    refuse_unseen_ik_llama(window_, stamp.magic);
+    refuse_old_state(window_);
     blame_one_word(dialects);
     fail_all(stamp);
   }
@@ -227,7 +244,10 @@ class Opener {
     }
     dump.tokens = decode_tokens(std::move(dump.tokens.words));
     Furthest of_dialect;
-    auto readings = read_states(io, dialect, name_of(dialect), of_dialect, arrangement);
+    auto readings = dialect.body == Body::current
+                        ? read_states(io, dialect, name_of(dialect), of_dialect, arrangement)
+                        : read_old_states(io, dump, {options_.k_type, options_.v_type},
+                                          name_of(dialect), of_dialect);
     if (!of_dialect.empty())
       note(of_dialect.error(), of_dialect.attempt(), of_dialect.progress());
     for (StateReading& reading : readings) try_end(dump, std::move(reading));
@@ -235,6 +255,7 @@ class Opener {
 
   // Takes a reading of the memories if the rest of the file is accounted for.
   void try_end(const Dump& prelude_of, StateReading reading) {
+    if (is_common_to_families(prelude_of.dialect, reading.state)) return;
     Dump dump = prelude_of;
     reading.state.source_sequence = dump.state.source_sequence;
     dump.state = std::move(reading.state);
@@ -258,6 +279,11 @@ class Opener {
     } else {
       readings_.push_back(std::move(dump));
     }
+  }
+
+  // Bytes that llama.cpp wrote in 2024 and the fork until 2026 are read as llama.cpp's.
+  static bool is_common_to_families(const Dialect& dialect, const State& state) {
+    return dialect.family == Family::ik_llama && !dialect.state_word && !shows_fork(state);
   }
 
   static Error explained(const Error& error, const std::string& why) {
@@ -287,6 +313,7 @@ class Opener {
   }
 
   Dump finish(Strictness strictness) {
+    keep_likeliest_types(readings_);
     Dump dump = choose(std::move(readings_));
     if (options_.trailing == Trailing::drop) dump.tail.trailing = {};
     std::vector<std::string> why = describe(dump.dialect, visible_choices(dump.state));

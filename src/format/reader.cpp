@@ -156,7 +156,20 @@ void Reader::type(const char* field, ElementType& type) {
   std::int32_t id = 0;
   i32(field, id);
   const auto* found = find_element_type(id);
-  if (found == nullptr) fail(at, field, fmt::format("expected a ggml type id, found {}", id));
+  if (found == nullptr || found->fork_only)
+    fail(at, field, fmt::format("expected a ggml type id, found {}", id));
+  type = found->type;
+}
+
+void Reader::type_or_none(const char* field, std::optional<ElementType>& type) {
+  const std::uint64_t at = offset();
+  std::int32_t id = 0;
+  i32(field, id);
+  type.reset();
+  if (id == -1) return;
+  const auto* found = find_element_type(id);
+  if (found == nullptr)
+    fail(at, field, fmt::format("expected a type id of ik_llama.cpp or -1, found {}", id));
   type = found->type;
 }
 
@@ -164,7 +177,7 @@ void Reader::row_size(const char* field, std::uint64_t& bytes, ElementType type)
   const std::uint64_t at = offset();
   u64(field, bytes);
   const auto& t = info(type);
-  if (bytes % t.block_bytes != 0)
+  if (bytes < t.row_header_bytes || (bytes - t.row_header_bytes) % t.block_bytes != 0)
     fail(at, field, fmt::format("expected whole blocks of {} bytes ({}), found {} bytes",
                                 t.block_bytes, t.name, bytes));
 }
@@ -189,6 +202,12 @@ void Reader::words(const char* count_field, const char* field, std::vector<std::
   values.resize(count(count_field, values.size(), sizeof(std::int32_t), most_tokens));
   if (!cursor_.take(std::as_writable_bytes(std::span(values))))
     need(field, values.size() * sizeof(std::int32_t));
+}
+
+void Reader::bytes(const char* field, std::vector<std::byte>& value, std::uint64_t size) {
+  need(field, size);
+  value.resize(static_cast<std::size_t>(size));
+  static_cast<void>(cursor_.take(std::span(value)));
 }
 
 void Reader::floats(const char* count_field, const char* field, Extent& extent) {

@@ -75,6 +75,8 @@ class Reader {
                                std::uint32_t least, std::uint32_t most);
   // An i32 that names an element type.
   void type(const char* field, ElementType& type);
+  // The same in files of ik_llama.cpp, which has more types and -1 for no tensor.
+  void type_or_none(const char* field, std::optional<ElementType>& type);
   // A u64 row size: whole blocks of the type.
   void row_size(const char* field, std::uint64_t& bytes, ElementType type);
   // Width of a Hadamard rotation: 0 or a power of two.
@@ -83,6 +85,8 @@ class Reader {
   void text(const char* field, std::string& value);
   // A count and that many words.
   void words(const char* count_field, const char* field, std::vector<std::int32_t>& values);
+  // Bytes that are read, not left where they are.
+  void bytes(const char* field, std::vector<std::byte>& value, std::uint64_t size);
   // A 64-bit count and that many f32, left where they are.
   void floats(const char* count_field, const char* field, Extent& extent);
   // Bytes that stay where they are; only their place is noted.

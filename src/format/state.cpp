@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "format/deepseek4.h"
+#include "format/ik_llama.h"
 #include "kvtool/open.h"
 
 namespace kvtool::format {
@@ -204,6 +205,7 @@ void Furthest::note(const Error& error, const std::string& attempt, std::uint64_
 std::vector<StateReading> read_states(const Reader& io, const Dialect& dialect,
                                       const std::string& attempt, Furthest& furthest,
                                       std::string_view only) {
+  if (dialect.family == Family::ik_llama) return read_ik_state(io, dialect, attempt, furthest);
   return StateExplorer(dialect, attempt, furthest).run(io, only);
 }
 

@@ -44,9 +44,9 @@ struct ArrangementSpec {
 // True when any layer of an attention memory stores V.
 [[nodiscard]] bool stores_v(const Memory& memory);
 
-// Presents or writes the memories of a state.
+// Presents the memories of a state of today's llama.cpp; walk_memories() in memories.h is for all.
 template <class Io>
-void walk_memories(Io& io, const State& state, const Dialect& dialect) {
+void walk_parts(Io& io, const State& state, const Dialect& dialect) {
   for (std::size_t m = 0; m < state.memories.size(); ++m) {
     const Scope in = io.scope("memory", m);
     const Memory& memory = state.memories[m];
@@ -85,9 +85,9 @@ class Furthest {
   std::string attempt_;
 };
 
-// All ways of reading the bytes from `io` on as the memories of a state of this dialect.
-// What did not read is noted in `furthest` under `attempt` and the arrangement's name. `only`: the
-// one arrangement to try; empty: all.
+// All ways of reading the bytes from `io` on as the memories of a state of this dialect, whatever
+// its family. What did not read is noted in `furthest` under `attempt` and the arrangement's name.
+// `only`: the one arrangement of llama.cpp to try; empty: all.
 std::vector<StateReading> read_states(const Reader& io, const Dialect& dialect,
                                       const std::string& attempt, Furthest& furthest,
                                       std::string_view only = {});

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "format/memories.h"
+
 namespace kvtool::format {
 namespace {
 

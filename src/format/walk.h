@@ -2,7 +2,7 @@
 #pragma once
 
 #include "format/container.h"
-#include "format/state.h"
+#include "format/memories.h"
 #include "format/tail.h"
 #include "format/walker.h"
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,12 +54,18 @@ class Walker {
   void position(const char* field, Position value) { word(field, value); }
   void sequence_id(const char* field, SequenceId value) { word(field, value); }
   void type(const char* field, ElementType type) { word(field, static_cast<std::int32_t>(type)); }
+  void type_or_none(const char* field, const std::optional<ElementType>& type) {
+    word(field, type ? static_cast<std::int32_t>(*type) : -1);
+  }
   void row_size(const char* field, std::uint64_t bytes, ElementType) { word(field, bytes); }
   void rotation(const char* field, std::uint32_t width) { word(field, width); }
   void text(const char* field, const std::string& value);
   void words(const char* count_field, const char* field, const std::vector<std::int32_t>& values);
   void floats(const char* count_field, const char* field, const Extent& extent);
   void opaque(const char* field, const Extent& extent, std::uint64_t size);
+  void bytes(const char* field, std::span<const std::byte> value) {
+    visitor_.field(scope_, field, value);
+  }
   void tensor(const char* field, const Stream& stream, const Layer& layer, TensorOfLayer part);
   void begin_stream(const Stream&) {}
 

@@ -138,6 +138,8 @@ std::vector<Part> parts_of(ElementType type) {
     case ElementType::q4_1: return widths({1, 1, 1, 1, 16});
     case ElementType::q5_0: return widths({1, 1, 4, 16});
     case ElementType::q5_1: return widths({1, 1, 1, 1, 4, 16});
+    case ElementType::q6_0: return widths({1, 1, 8, 16});
+    case ElementType::q8_KV: break;  // its rows begin with a header
   }
   return widths({1});
 }

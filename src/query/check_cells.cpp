@@ -26,12 +26,40 @@ bool lists_twice(std::span<const SequenceId> ids) {
   return false;
 }
 
-void check_labels(const CellTable& cells, bool one_sequence, const std::string& where,
-                  Findings& findings) {
+// Old sessions keep the places of cells: one in no use has position -1 and no sequence.
+bool is_hole(const CellTable& cells, std::size_t cell) {
+  return cells.position(cell) == -1 && cells.sequences(cell).empty();
+}
+
+void check_holes(const Stream& stream, const std::string& where, Findings& findings) {
+  std::uint64_t holes = 0;
+  for (std::size_t c = 0; c < stream.cells.size(); ++c) holes += is_hole(stream.cells, c) ? 1 : 0;
+  if (holes > 0)
+    findings.note("unused_cells", where,
+                  fmt::format("{} of {} cells are in no use and take room in the file (defrag packs "
+                              "them, unless the version holds the whole context)",
+                              holes, stream.cells.size()));
+}
+
+void check_beyond(const Stream& stream, const std::string& where, Findings& findings) {
+  std::uint64_t used = 0;
+  for (std::size_t c = 0; c < stream.beyond.size(); ++c)
+    used += is_hole(stream.beyond, c) ? 0 : 1;
+  if (used > 0)
+    findings.error("cells_without_data", where,
+                   fmt::format("cells that are listed without K and V: {}; the build that saved them "
+                               "left their content out, and loaders of that time take the file "
+                               "without complaint and answer wrongly",
+                               used));
+}
+
+void check_labels(const CellTable& cells, bool one_sequence, bool keeps_holes,
+                  const std::string& where, Findings& findings) {
   Tally negative;
   Tally twice;
   Tally unused;
   for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (keeps_holes && is_hole(cells, c)) continue;
     if (cells.position(c) < 0) negative.count(c);
     if (lists_twice(cells.sequences(c))) twice.count(c);
     if (!one_sequence && cells.sequences(c).empty()) unused.count(c);
@@ -76,12 +104,19 @@ void check_sequences(const Stream& stream, bool one_sequence, const std::string&
 }  // namespace
 
 void check_cells(const Dump& dump, Findings& findings) {
+  if (dump.dialect.scrambled)
+    findings.error("scrambled", "",
+                   "builds of 2023-07-23 to 07-28 saved models with grouped queries wrongly: K and V "
+                   "are scrambled, and no loader restores them");
   const bool one = holds_one_sequence(dump);
   for (std::size_t m = 0; m < dump.state.memories.size(); ++m) {
     const Memory& memory = dump.state.memories[m];
     for (std::size_t s = 0; s < memory.streams.size(); ++s) {
       const std::string where = fmt::format("memory {} stream {}", m, s);
-      check_labels(memory.streams[s].cells, one, where, findings);
+      const bool old = dump.dialect.body != Body::current;
+      check_labels(memory.streams[s].cells, one, old, where, findings);
+      if (old) check_holes(memory.streams[s], where, findings);
+      check_beyond(memory.streams[s], where, findings);
       // A recurrent cell is the state after a position, so holes mean nothing there.
       if (memory.kind == MemoryKind::attention)
         check_sequences(memory.streams[s], one, where, findings);

@@ -99,6 +99,9 @@ std::uint64_t extension_bytes(CellExtension extension) {
 std::uint64_t label_bytes(const Memory& memory, const Dialect& dialect) {
   const bool attention = memory.kind == MemoryKind::attention;
   const bool one = format::holds_one_sequence(dialect);
+  if (dialect.body == Body::pool || dialect.body == Body::k_then_v) return 0;
+  if (dialect.body == Body::typed_slot) return 4;
+  if (dialect.body != Body::current) return 16;  // of one sequence
   const std::uint64_t ids = one && (!attention || !dialect.sequence_ids) ? 0 : 4;
   return 8 + ids + (attention ? extension_bytes(dialect.extension) : 0);
 }
@@ -158,6 +161,7 @@ std::string v_layout_of(const Memory& memory) {
   std::set<Orientation> seen;
   for (const Stream& stream : memory.streams)
     for (const Layer& layer : stream.layers) seen.insert(layer.v.orientation);
+  if (seen.size() == 2) seen.erase(Orientation::absent);  // layers without a cache (ik_llama.cpp)
   if (seen.size() > 1) return "mixed";
   return seen.empty() ? "none" : name_of(*seen.begin());
 }
@@ -185,6 +189,10 @@ std::vector<std::optional<TokenId>> cell_tokens(const Dump& dump, const Stream& 
   for (std::size_t c = 0; c < tokens.size(); ++c)
     tokens[c] = dump.tokens.ids[static_cast<std::size_t>(stream.cells.position(c))];
   return tokens;
+}
+
+std::string name_of(Family family) {
+  return family == Family::llama_cpp ? "llama.cpp" : "ik_llama.cpp";
 }
 
 std::string name_of(MemoryKind kind) {

@@ -29,6 +29,7 @@ bool is_mla(const State& state) {
 }
 
 bool prelude_fits(const Era& era, const Dialect& d) {
+  if (d.family != Family::llama_cpp || d.body != Body::current) return false;
   if (has_header(d) && version_of(era, d.container) != d.version) return false;
   if (whole_state(d) && (era.outputs != d.outputs || era.rng_text != d.rng_text)) return false;
   return !d.prefix || era.prefix;

@@ -98,7 +98,9 @@ ModelShape shape_of_dump(const Dump& dump) {
     if (memory.kind == MemoryKind::attention) shape.caches.push_back(cache_shape(memory));
     if (memory.kind == MemoryKind::recurrent) shape.recurrent = recurrent_shape(memory);
   }
-  shape.needs_extension = extension_needed(dump, era_of_dump(dump));
+  // Before August 2024 and in ik_llama.cpp cells had no extension, whatever the model.
+  const bool has_era = dump.dialect.body == Body::current && dump.dialect.family == Family::llama_cpp;
+  if (has_era) shape.needs_extension = extension_needed(dump, era_of_dump(dump));
   return shape;
 }
 

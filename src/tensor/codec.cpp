@@ -68,7 +68,8 @@ std::uint64_t row_bytes(ElementType type, std::uint64_t elements) {
     throw Error(ErrorKind::refused,
                 fmt::format("{} stores blocks of {} elements, and {} are no multiple of that",
                             t.name, t.block_elements, elements));
-  return checked_multiply(elements / t.block_elements, t.block_bytes);
+  return checked_add(checked_multiply(elements / t.block_elements, t.block_bytes),
+                     t.row_header_bytes);
 }
 
 void dequantize(ElementType type, std::span<const std::byte> bytes, std::span<float> floats) {

@@ -12,6 +12,11 @@ constexpr ElementTypeInfo entry(std::int32_t id, std::string_view name, std::uin
   return {static_cast<ElementType>(id), name, elements, bytes};
 }
 
+constexpr ElementTypeInfo fork_entry(std::int32_t id, std::string_view name, std::uint32_t elements,
+                                     std::uint32_t bytes, std::uint32_t row_header) {
+  return {static_cast<ElementType>(id), name, elements, bytes, row_header, true};
+}
+
 // Ids 4, 5, 31 to 33 and 36 to 38 belonged to types that ggml has removed.
 constexpr std::array types = {
     entry(0, "f32", 1, 4),         entry(1, "f16", 1, 2),         entry(2, "q4_0", 32, 18),
@@ -25,6 +30,7 @@ constexpr std::array types = {
     entry(26, "i32", 1, 4),        entry(27, "i64", 1, 8),        entry(28, "f64", 1, 8),
     entry(29, "iq1_m", 256, 56),   entry(30, "bf16", 1, 2),       entry(34, "tq1_0", 256, 54),
     entry(35, "tq2_0", 256, 66),   entry(39, "mxfp4", 32, 17),
+    fork_entry(133, "q6_0", 32, 26, 0), fork_entry(151, "q8_KV", 32, 32, 8),
 };
 
 }  // namespace

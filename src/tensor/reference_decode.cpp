@@ -77,6 +77,17 @@ void block_q5_1(Bytes in, Floats out) {
     out[i] = scale * static_cast<float>(nibble(in.subspan(8), i) | fifth_bit(high, i)) + least;
 }
 
+// f16 scale, 32 times two high bits, 32 times four bits; 32 stands for zero. Byte i of the high bits
+// serves elements i, i + 8 (its upper half), i + 16 and i + 24 (two bits further up in each).
+void block_q6_0(Bytes in, Floats out) {
+  const float scale = half_at(in, 0);
+  for (std::size_t i = 0; i < block; ++i) {
+    const auto shift = static_cast<unsigned>(i % 16 / 8 * 4 + i / 16 * 2);
+    const unsigned high = std::to_integer<unsigned>(in[2 + i % 8]) >> shift & 3U;
+    out[i] = scale * (static_cast<float>(nibble(in.subspan(10), i) | high << 4U) - 32.0F);
+  }
+}
+
 // f16 scale, 32 times the index of one of sixteen unevenly spaced levels.
 void block_iq4_nl(Bytes in, Floats out) {
   const float scale = half_at(in, 0);
@@ -96,6 +107,8 @@ DecodeBlock decoder_of(ElementType type) {
     case ElementType::q5_0: return block_q5_0;
     case ElementType::q5_1: return block_q5_1;
     case ElementType::iq4_nl: return block_iq4_nl;
+    case ElementType::q6_0: return block_q6_0;
+    case ElementType::q8_KV: return nullptr;  // its scale stands before the row, not the block
   }
   return nullptr;
 }

@@ -192,6 +192,8 @@ EncodeBlock encoder_of(ElementType type) {
     case ElementType::q5_0: return encode_q5_0;
     case ElementType::q5_1: return encode_q5_1;
     case ElementType::iq4_nl: return encode_iq4_nl;
+    case ElementType::q6_0:
+    case ElementType::q8_KV: return nullptr;  // how ik_llama.cpp rounds is not known here
   }
   return nullptr;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kvtool/source.h"
 #include "support/bytes.h"
 
 namespace kvtool::test {
@@ -18,8 +19,13 @@ inline std::filesystem::path testdata(const std::string& path = {}) {
   return std::filesystem::path(KVTOOL_TESTDATA) / path;
 }
 
+// The path without .zst, which a few large files have.
+inline std::filesystem::path without_zst(const std::filesystem::path& path) {
+  return path.extension() == ".zst" ? path.parent_path() / path.stem() : path;
+}
+
 inline bool is_dump(const std::filesystem::path& path) {
-  const std::string extension = path.extension().string();
+  const std::string extension = without_zst(path).extension().string();
   return extension == ".ggsn" || extension == ".ggsq" || extension == ".raw" ||
          extension == ".rawseq";
 }
@@ -33,7 +39,14 @@ inline std::vector<std::filesystem::path> dumps_below(const std::filesystem::pat
   return dumps;
 }
 
+// The bytes of a file, unpacked.
 inline ByteVector read_file(const std::filesystem::path& path) {
+  if (path.extension() == ".zst") {
+    const auto source = open_source(path.string());
+    ByteVector bytes(static_cast<std::size_t>(source->size()));
+    source->read_at(0, bytes);
+    return bytes;
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot open " + path.string());
   const std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "support/payload.h"
+#include "support/testdata.h"
 
 namespace kvtool::test {
 namespace {
@@ -17,7 +18,8 @@ fs::path library_sidecar(const fs::path& dump) {
   return dump.parent_path() / (stem + ".json");
 }
 
-std::vector<fs::path> candidates(const fs::path& dump) {
+std::vector<fs::path> candidates(const fs::path& packed) {
+  const fs::path dump = without_zst(packed);
   fs::path stem = dump;
   stem.replace_extension();
   const bool session = dump.extension() == ".ggsn";
@@ -83,12 +85,14 @@ void compare(const Dump& dump, const fs::path& path, const Sidecar& sidecar, Led
   switch (sidecar.family) {
     case Family::modern: return compare_modern(dump, json, ledger);
     case Family::client: return compare_client(dump, json, ledger);
-    case Family::history: return compare_history(dump, json, ledger);
+    case Family::history:
+      return is_too_old(sidecar) ? compare_older(dump, json, ledger)
+                                 : compare_history(dump, json, ledger);
     case Family::server: return compare_server(dump, json, ledger);
     case Family::completion: return compare_completion(dump, json, ledger);
     case Family::library: return compare_library(dump, path.filename().string(), json, ledger);
     case Family::trained: return compare_trained(dump, json, ledger);
-    case Family::ik_llama: return ledger.require("refusal", false, "opened a file of ik_llama.cpp");
+    case Family::ik_llama: return compare_ik_llama(dump, json, ledger);
   }
 }
 

@@ -22,7 +22,7 @@ enum class Family {
   completion,  // llama-completion's sessions
   library,     // a driver on libllama 0.7.0, one sidecar for several files
   trained,     // dumps of a trained model
-  ik_llama,    // another family of programs: refused by name
+  ik_llama,    // llama-server and llama-cli of ik_llama.cpp
 };
 
 [[nodiscard]] std::string name_of(Family family);
@@ -35,7 +35,7 @@ struct Sidecar {
 // The sidecar of a dump, if it has one.
 [[nodiscard]] std::optional<Sidecar> find_sidecar(const std::filesystem::path& dump);
 
-// True for files of before July 2024, which are refused by version.
+// True for files of before August 2024.
 [[nodiscard]] bool is_too_old(const Sidecar& sidecar);
 
 // Compares a dump with all that its sidecar says about it.
@@ -46,9 +46,11 @@ void compare(const Dump& dump, const std::filesystem::path& path, const Sidecar&
 void compare_modern(const Dump& dump, const Json& json, Ledger& ledger);
 void compare_client(const Dump& dump, const Json& json, Ledger& ledger);
 void compare_history(const Dump& dump, const Json& json, Ledger& ledger);
+void compare_older(const Dump& dump, const Json& json, Ledger& ledger);  // history, before August 2024
 void compare_server(const Dump& dump, const Json& json, Ledger& ledger);
 void compare_completion(const Dump& dump, const Json& json, Ledger& ledger);
 void compare_library(const Dump& dump, const std::string& file, const Json& json, Ledger& ledger);
+void compare_ik_llama(const Dump& dump, const Json& json, Ledger& ledger);
 void compare_trained(const Dump& dump, const Json& json, Ledger& ledger);
 
 // Steps that several adapters share.
