@@ -214,7 +214,8 @@ TEST(Close, CheckpointsThatTheEditGoesThroughGo) {
   change.moved = closing_moves(change.removed);
   SequenceEdit edit = SequenceEdit::of(before);
   change_positions(edit, change, options);
-  const Tail& tail = written(edit.plan)->tail;
+  const DumpPtr after = written(edit.plan);
+  const Tail& tail = after->tail;
   ASSERT_EQ(tail.checkpoints.size(), 1U);  // the windows of those at 25 and 29 tokens were cut
   EXPECT_EQ(tail.checkpoints[0].tokens, 48U);
   EXPECT_EQ(edit.notes, std::vector<std::string>{
