@@ -35,6 +35,12 @@ bool heads_never_rotate(const ModelShape& shape) {
          });
 }
 
+// Where llama.cpp takes a file of the fork at all (version 2), it cannot know this.
+Finding of_the_fork() {
+  return {Severity::warning, "rotation_unknown", "",
+          "ik_llama.cpp rotates K and V when it is told to (-khad, -vhad), and no byte says so"};
+}
+
 class Dangers {
  public:
   Dangers(const Dump& dump, const Target& target)
@@ -131,6 +137,8 @@ class Dangers {
 }  // namespace
 
 std::vector<Finding> silent_dangers(const Dump& dump, const Target& target) {
+  if (dump.dialect.family == Family::ik_llama) return {of_the_fork()};
+  if (dump.dialect.body != Body::current) return {};  // no loader of now takes those silently
   return Dangers(dump, target).run();
 }
 

@@ -38,11 +38,17 @@ TEST(ElementType, IsFoundByIdAndByName) {
 }
 
 TEST(ElementType, WhatGgmlDoesNotHaveIsNotFound) {
-  for (const std::int32_t id : {-1, 4, 5, 31, 36, 133, 151, 1 << 30}) {
+  for (const std::int32_t id : {-1, 4, 5, 31, 36, 132, 134, 150, 152, 1 << 30}) {
     EXPECT_EQ(find_element_type(id), nullptr) << id;
   }
-  EXPECT_EQ(find_element_type("q8_KV"), nullptr);
+  EXPECT_EQ(find_element_type("q8_kv"), nullptr);
   EXPECT_EQ(find_element_type(""), nullptr);
+}
+
+TEST(ElementType, TypesOfTheForkAreMarked) {
+  for (const ElementTypeInfo& type : element_types())
+    EXPECT_EQ(type.fork_only, type.name == std::string("q6_0") || type.name == std::string("q8_KV"))
+        << type.name;
 }
 
 }  // namespace
