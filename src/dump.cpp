@@ -20,4 +20,29 @@ std::uint64_t Tensor::cell_elements() const {
   return (row_bytes - t.row_header_bytes) / t.block_bytes * t.block_elements;
 }
 
+bool cannot_rewind(const Memory& memory) {
+  return memory.kind == MemoryKind::recurrent || memory.role == "window";
+}
+
+std::set<SequenceId> sequence_ids(const Stream& stream) {
+  std::set<SequenceId> ids;
+  for (std::size_t c = 0; c < stream.cells.size(); ++c) {
+    const auto of_cell = stream.cells.sequences(c);
+    ids.insert(of_cell.begin(), of_cell.end());
+  }
+  return ids;
+}
+
+std::set<SequenceId> sequence_ids(const State& state) {
+  std::set<SequenceId> ids;
+  for (const Memory& memory : state.memories)
+    for (const Stream& stream : memory.streams) ids.merge(sequence_ids(stream));
+  return ids;
+}
+
+bool same_form(const Tensor& a, const Tensor& b) {
+  return a.orientation == b.orientation && a.type == b.type && a.row_bytes == b.row_bytes &&
+         a.element_bytes == b.element_bytes && a.width == b.width;
+}
+
 }  // namespace kvtool

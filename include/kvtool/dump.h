@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -238,6 +239,17 @@ struct Dump {
   State state;
   Tail tail;                          // slot files only
 };
+
+// True for memories that cannot go back to an earlier position by themselves: a window and a
+// recurrent state.
+[[nodiscard]] bool cannot_rewind(const Memory& memory);
+
+// All ids that the cells of a stream, or of a state, name.
+[[nodiscard]] std::set<SequenceId> sequence_ids(const Stream& stream);
+[[nodiscard]] std::set<SequenceId> sequence_ids(const State& state);
+
+// True if a cell has the same type, size and orientation in both, so that its bytes can be copied.
+[[nodiscard]] bool same_form(const Tensor& a, const Tensor& b);
 
 // Calls f(stream) for every stream of the dump in file order: the memories' first, then those of
 // the blobs in the tail. Works on const and mutable dumps.

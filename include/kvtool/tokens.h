@@ -53,6 +53,9 @@ struct MediaChunk {
   std::uint32_t start = 0;  // index of its first place in the id list
   std::span<const std::byte> bytes;
 };
+// Throws Error(refused) for a payload with a problem: what is not understood cannot be rewritten.
+void require_understood(const TokenArea& tokens);
+
 // The chunks of a payload; they look into `tokens.words`.
 [[nodiscard]] std::vector<MediaChunk> media_chunks(const TokenArea& tokens);
 

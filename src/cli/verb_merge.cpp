@@ -1,6 +1,4 @@
 // merge: the sequences of several files in one session, or one conversation after the other.
-#include <set>
-
 #include "cli/edit_report.h"
 #include "cli/rope_options.h"
 #include "cli/verb.h"
@@ -60,20 +58,11 @@ SequenceEdit merged(const Options& o, const DumpList& dumps) {
   return merge_dumps(dumps, options);
 }
 
-Json ids_of(const Dump& dump) {
-  std::set<SequenceId> ids;
-  for (const Memory& memory : dump.state.memories)
-    for (const Stream& stream : memory.streams)
-      for (std::size_t c = 0; c < stream.cells.size(); ++c)
-        for (const SequenceId id : stream.cells.sequences(c)) ids.insert(id);
-  return ids;
-}
-
 int run(Options o) {
   const DumpList dumps = open_all(o);
   o.rewrite.input.file = o.files.front();
   const SequenceEdit edit = o.append ? appended(o, dumps) : merged(o, dumps);
-  const Json ids = ids_of(edit.plan.target);
+  const Json ids = sequence_ids(edit.plan.target.state);
   const std::string headline =
       o.append ? fmt::format("{} after each other", counted(dumps.size(), "file"))
                : fmt::format("{} with {}", counted(dumps.size(), "file"),

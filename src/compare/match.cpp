@@ -1,7 +1,6 @@
 #include "compare/match.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 
 #include "kvtool/facts.h"
@@ -13,18 +12,9 @@ auto order_of(const CellKey& key) { return std::tie(key.sequence, key.position, 
 
 auto order_of(const CellPlace& place) { return std::tie(place.stream, place.cell); }
 
-std::set<SequenceId> ids_of(const Dump& dump) {
-  std::set<SequenceId> ids;
-  for (const Memory& memory : dump.state.memories)
-    for (const Stream& stream : memory.streams)
-      for (std::size_t c = 0; c < stream.cells.size(); ++c)
-        for (const SequenceId id : stream.cells.sequences(c)) ids.insert(id);
-  return ids;
-}
-
 // Two dumps of one conversation each are about the same one, whatever number it has in each.
 bool one_conversation_each(const Dump& a, const Dump& b) {
-  return ids_of(a).size() <= 1 && ids_of(b).size() <= 1;
+  return sequence_ids(a.state).size() <= 1 && sequence_ids(b.state).size() <= 1;
 }
 
 bool has_images(const Memory& memory) {

@@ -44,12 +44,6 @@ void make_plain(const Dump& source, Dump& output, const ConvertOptions& options,
   result.changes.emplace_back("tokens: payload -> plain ids");
 }
 
-bool cannot_rewind(const Dump& dump) {
-  return std::any_of(dump.state.memories.begin(), dump.state.memories.end(), [](const Memory& m) {
-    return m.kind == MemoryKind::recurrent || m.role == "window";
-  });
-}
-
 bool keeps_tail(const Dialect& dialect, const Target& target) {
   if (dialect.container != Container::slot) return false;
   return target.era ? target.era->checkpoints : true;
@@ -58,7 +52,7 @@ bool keeps_tail(const Dialect& dialect, const Target& target) {
 void drop_checkpoints(const Dump& source, Tail& tail, Conversion& result) {
   tail.checkpoints.clear();
   tail.has_checkpoints = false;
-  if (cannot_rewind(source))
+  if (std::ranges::any_of(source.state.memories, cannot_rewind))
     result.costs.emplace_back(
         "without checkpoints a server computes the whole prompt again, unless it continues exactly "
         "where the file ends");

@@ -4,6 +4,7 @@
 
 #include "convert/rotation.h"
 #include "kvtool/error.h"
+#include "kvtool/rotation_evidence.h"
 
 namespace kvtool {
 namespace {
@@ -20,10 +21,6 @@ bool may_be_rotated(const Memory& memory) {
   return false;
 }
 
-bool older_than_rotation(const Dialect& dialect) {
-  return dialect.version != 0 && (!dialect.streams || dialect.outputs);
-}
-
 std::uint32_t head_of(const std::optional<ModelShape>& model, const Memory& memory) {
   if (!model) return 0;
   for (const CacheShape& cache : model->caches)
@@ -32,7 +29,7 @@ std::uint32_t head_of(const std::optional<ModelShape>& model, const Memory& memo
 }
 
 void require_word(const Dump& dump, StatedRotation stated, const std::optional<ModelShape>& model) {
-  if (older_than_rotation(dump.dialect) || stated == StatedRotation::none) return;
+  if (predates_rotation(dump.dialect) || stated == StatedRotation::none) return;
   for (const Memory& memory : dump.state.memories) {
     const std::uint32_t head = head_of(model, memory);
     if (memory.kind != MemoryKind::attention || !may_be_rotated(memory)) continue;

@@ -10,17 +10,6 @@
 
 namespace kvtool {
 
-std::set<SequenceId> sequence_ids(const State& state) {
-  std::set<SequenceId> ids;
-  for (const Memory& memory : state.memories)
-    for (const Stream& stream : memory.streams)
-      for (std::size_t c = 0; c < stream.cells.size(); ++c) {
-        const auto of_cell = stream.cells.sequences(c);
-        ids.insert(of_cell.begin(), of_cell.end());
-      }
-  return ids;
-}
-
 SequenceId id_of_one_sequence(const State& state) {
   if (state.source_sequence) return *state.source_sequence;
   const auto ids = sequence_ids(state);

@@ -2,15 +2,11 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 
 #include "kvtool/dump.h"
 
 namespace kvtool {
-
-// All ids that the cells of a state name.
-[[nodiscard]] std::set<SequenceId> sequence_ids(const State& state);
 
 // The id of the one sequence of a slot file or sequence state; 0 if it names none.
 [[nodiscard]] SequenceId id_of_one_sequence(const State& state);

@@ -3,10 +3,6 @@
 namespace kvtool {
 namespace {
 
-bool cannot_rewind(const Memory& memory) {
-  return memory.kind == MemoryKind::recurrent || memory.role == "window";
-}
-
 std::vector<std::size_t> indices(const State& whole, bool only_those_that_cannot_rewind) {
   std::vector<std::size_t> list;
   for (std::size_t m = 0; m < whole.memories.size(); ++m)

@@ -78,7 +78,7 @@ class Sharer {
     streams_.clear();
     for (Stream* stream : streams) streams_.push_back({stream, Ownership(stream->cells)});
     std::vector<SequenceId> earlier;
-    for (const SequenceId id : ids_in(*streams.front())) {
+    for (const SequenceId id : sequence_ids(*streams.front())) {
       fold_into_best(earlier, id);
       earlier.push_back(id);
     }
@@ -88,15 +88,6 @@ class Sharer {
   }
 
  private:
-  static std::set<SequenceId> ids_in(const Stream& stream) {
-    std::set<SequenceId> ids;
-    for (std::size_t c = 0; c < stream.cells.size(); ++c) {
-      const auto of_cell = stream.cells.sequences(c);
-      ids.insert(of_cell.begin(), of_cell.end());
-    }
-    return ids;
-  }
-
   void fold_into_best(const std::vector<SequenceId>& earlier, SequenceId id) {
     std::vector<Place> best;
     SequenceId with = id;

@@ -129,12 +129,6 @@ std::vector<MediaChunk> moved_media(const TokenArea& tokens, const std::vector<s
   return chunks;
 }
 
-void require_understood(const TokenArea& tokens) {
-  if (tokens.form != TokenForm::payload || tokens.problem.empty()) return;
-  throw Error(ErrorKind::refused,
-              fmt::format("the token area cannot be rewritten: {}", tokens.problem));
-}
-
 }  // namespace
 
 std::optional<TokenPlaces> token_places(const Dump& dump) {

@@ -37,12 +37,6 @@ class PayloadWriter {
   std::vector<std::byte> bytes_;
 };
 
-void require_understood(const TokenArea& tokens) {
-  if (tokens.form == TokenForm::payload && !tokens.problem.empty())
-    throw Error(ErrorKind::refused,
-                fmt::format("the token area cannot be rewritten: {}", tokens.problem));
-}
-
 [[noreturn]] void refuse_cut(const MediaSpan& span, std::uint64_t token) {
   throw Error(ErrorKind::refused,
               fmt::format("a cut at token {} goes through an {}; tokens {} and {} are its ends",
@@ -51,6 +45,12 @@ void require_understood(const TokenArea& tokens) {
 }
 
 }  // namespace
+
+void require_understood(const TokenArea& tokens) {
+  if (tokens.form == TokenForm::payload && !tokens.problem.empty())
+    throw Error(ErrorKind::refused,
+                fmt::format("the token area cannot be rewritten: {}", tokens.problem));
+}
 
 std::vector<MediaChunk> media_chunks(const TokenArea& tokens) {
   const auto bytes = std::as_bytes(std::span(tokens.words));

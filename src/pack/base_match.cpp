@@ -39,11 +39,8 @@ std::vector<KeyedCell> keyed_cells(const CellTable& cells, bool one_sequence) {
 Position first_difference(const Dump& a, const Dump& b) {
   const auto& left = a.tokens.ids;
   const auto& right = b.tokens.ids;
-  const std::size_t common = std::min(left.size(), right.size());
-  const auto [at, other] = std::mismatch(
-      left.begin(), left.begin() + static_cast<std::ptrdiff_t>(common), right.begin());
-  if (static_cast<std::size_t>(at - left.begin()) == common)
-    return std::numeric_limits<Position>::max();
+  const auto [at, other] = std::mismatch(left.begin(), left.end(), right.begin(), right.end());
+  if (at == left.end() || other == right.end()) return std::numeric_limits<Position>::max();
   return static_cast<Position>(at - left.begin());
 }
 
@@ -102,11 +99,6 @@ class Matcher {
   std::map<std::pair<const Stream*, const Stream*>, std::optional<std::uint32_t>> numbers_;
 };
 
-bool same_shape(const Tensor& a, const Tensor& b) {
-  return a.type == b.type && a.orientation == b.orientation && a.row_bytes == b.row_bytes &&
-         a.element_bytes == b.element_bytes && a.width == b.width;
-}
-
 Difference difference_of(ElementType type) {
   switch (type) {
     case ElementType::f16:
@@ -142,7 +134,7 @@ void match_base(const Dump& dump, const Dump& base, Outline& outline, std::vecto
     const auto found = by_label.find(outline.sections[i].label);
     if (origin.tensor == nullptr || found == by_label.end()) continue;
     const Tensor& tensor = *found->second->tensor;
-    if (!same_shape(*origin.tensor, tensor) || tensor.row_bytes > 0xffffffffU) continue;
+    if (!same_form(*origin.tensor, tensor) || tensor.row_bytes > 0xffffffffU) continue;
     if (const auto map = matcher.map(*origin.stream, *found->second->stream))
       set_base(outline.sections[i], *origin.tensor, tensor, *map);
   }

@@ -9,11 +9,6 @@
 namespace kvtool {
 namespace {
 
-// True for memories that cannot go back to an earlier position by themselves.
-bool cannot_rewind(const Memory& memory) {
-  return memory.kind == MemoryKind::recurrent || memory.role == "window";
-}
-
 bool holds_cells(const Dump& dump) {
   return std::any_of(dump.state.memories.begin(), dump.state.memories.end(),
                      [](const Memory& memory) { return cells_of(memory) > 0; });

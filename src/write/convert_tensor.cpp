@@ -45,16 +45,11 @@ bool turns(const TensorJob& job, std::size_t run) {
   return job.rope != nullptr && !job.shifts.empty() && job.shifts[run] != 0;
 }
 
-bool same_shape(const Tensor& a, const Tensor& b) {
-  return a.orientation == b.orientation && a.type == b.type && a.row_bytes == b.row_bytes &&
-         a.element_bytes == b.element_bytes && a.width == b.width;
-}
-
 }  // namespace
 
 bool needs_no_conversion(const TensorJob& job) {
   for (std::size_t r = 0; r < job.runs.size(); ++r)
-    if (!same_shape(*job.runs[r].from.tensor, job.target) || job.rotated[r] != job.rotation ||
+    if (!same_form(*job.runs[r].from.tensor, job.target) || job.rotated[r] != job.rotation ||
         turns(job, r))
       return false;
   return true;
