@@ -19,18 +19,6 @@ Json memories_of(const Plan& plan) {
   return list;
 }
 
-Json losses_of(const std::vector<TensorLoss>& losses) {
-  Json list = Json::array();
-  for (const TensorLoss& loss : losses)
-    list.push_back({{"tensor", loss.tensor},
-                    {"values", loss.values},
-                    {"max_abs", loss.max_abs},
-                    {"rms", loss.rms},
-                    {"relative_l2", loss.relative_l2},
-                    {"not_finite", loss.not_finite}});
-  return list;
-}
-
 Json figures_of(const SequenceEdit& edit, const std::vector<TensorLoss>& losses) {
   const Dump& before = *edit.plan.sources.front();
   const Dump& after = edit.plan.target;
@@ -40,7 +28,7 @@ Json figures_of(const SequenceEdit& edit, const std::vector<TensorLoss>& losses)
           {"checkpoints_before", before.tail.checkpoints.size()},
           {"checkpoints_after", after.tail.checkpoints.size()},
           {"notes", edit.notes},
-          {"losses", losses_of(losses)}};
+          {"losses", json_of(losses)}};
 }
 
 // The largest relative error of rows that were rounded again.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <limits>
+#include <span>
 
 #include "kvtool/error.h"
 
@@ -80,6 +82,13 @@ void add_filter(CLI::App& verb, CellFilter& filter) {
   verb.add_option("--seq", filter.sequence, "only cells of this sequence")->type_name("ID");
   verb.add_option("--pos", filter.positions, "only positions from A up to and without B")
       ->type_name("A:B");
+}
+
+bool looks_like_dump(const Source& source) {
+  char magic[4] = {};
+  if (source.size() < sizeof magic) return false;
+  source.read_at(0, std::as_writable_bytes(std::span(magic)));
+  return std::memcmp(magic, "nsgg", 4) == 0 || std::memcmp(magic, "qsgg", 4) == 0;
 }
 
 SequenceId parse_sequence(const std::string& text) {

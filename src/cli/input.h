@@ -27,6 +27,9 @@ void add_input(CLI::App& verb, InputOptions& input);
 // Opens what they name. Throws Error.
 [[nodiscard]] std::shared_ptr<const Dump> open(const InputOptions& input);
 
+// True for a file that begins as a session or slot file does, whatever follows.
+[[nodiscard]] bool looks_like_dump(const Source& source);
+
 // Which cells a listing is about.
 struct CellFilter {
   std::string sequence;   // a number; empty: all

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 
+#include "cli/input.h"
 #include "cli/print.h"
 #include "kvtool/error.h"
 #include "kvtool/open.h"
@@ -66,18 +66,11 @@ TokenArea ids_in(const std::string& text) {
   return area;
 }
 
-bool is_dump(const Source& source) {
-  char magic[4] = {};
-  if (source.size() < sizeof magic) return false;
-  source.read_at(0, std::as_writable_bytes(std::span(magic)));
-  return std::memcmp(magic, "nsgg", 4) == 0 || std::memcmp(magic, "qsgg", 4) == 0;
-}
-
 Prompt read_file(const std::string& path) {
   const auto source = open_source(path);
   Prompt prompt;
   prompt.name = source->name();
-  if (is_dump(*source)) {
+  if (looks_like_dump(*source)) {
     OpenOptions options;
     options.trailing = Trailing::keep;
     options.skim = true;

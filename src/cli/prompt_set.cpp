@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "cli/input.h"
 #include "kvtool/error.h"
 #include "kvtool/open.h"
 
@@ -54,13 +54,6 @@ std::vector<std::string> files_below(const std::string& folder) {
   return files;
 }
 
-bool is_dump(const Source& source) {
-  char magic[4] = {};
-  if (source.size() < sizeof magic) return false;
-  source.read_at(0, std::as_writable_bytes(std::span(magic)));
-  return std::memcmp(magic, "nsgg", 4) == 0 || std::memcmp(magic, "qsgg", 4) == 0;
-}
-
 Dump skim(const std::shared_ptr<const Source>& source) {
   OpenOptions options;
   options.trailing = Trailing::keep;
@@ -82,7 +75,7 @@ void note_failure(PromptSet& set, const std::string& file, const std::string& me
 void read_found(PromptSet& set, const std::string& file) {
   try {
     const auto source = open_source(file);
-    if (is_dump(*source)) set.read(source);
+    if (looks_like_dump(*source)) set.read(source);
   } catch (const Error& error) {
     note_failure(set, file, error.in_file(file).what());
   }

@@ -74,9 +74,22 @@ std::uint64_t write_output(const Plan& plan, const RewriteOptions& options,
   how.mode = source_of(plan).mode();
   const auto output = open_output(path, how);
   ProgressSink watched(*output, size, !options.no_progress);
-  write_plan(plan, watched, losses);
+  const bool tells = options.json || !options.quiet;
+  write_plan(plan, watched, tells ? losses : nullptr);
   output->commit();
   return size;
+}
+
+Json json_of(const std::vector<TensorLoss>& losses) {
+  Json list = Json::array();
+  for (const TensorLoss& loss : losses)
+    list.push_back({{"tensor", loss.tensor},
+                    {"values", loss.values},
+                    {"max_abs", loss.max_abs},
+                    {"rms", loss.rms},
+                    {"relative_l2", loss.relative_l2},
+                    {"not_finite", loss.not_finite}});
+  return list;
 }
 
 void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options, Json figures,

@@ -38,9 +38,12 @@ void add_stream(CLI::App& verb, StreamOptions& options);
 
 // Writes the plan's output, or with --dry-run only computes its size. Returns that size, bytes.
 // Throws Error(usage) unless exactly one of -o and --in-place is given (--dry-run needs neither).
-// What conversions lost is appended to `losses`.
+// What conversions lost is appended to `losses`, unless -q says that nobody will be told.
 std::uint64_t write_output(const Plan& plan, const RewriteOptions& options,
                            std::vector<TensorLoss>* losses = nullptr);
+
+// The figures of what conversions lost, for --json.
+[[nodiscard]] Json json_of(const std::vector<TensorLoss>& losses);
 
 // Figures of a rewrite: printed as JSON with --json, else as the given lines unless -q or the
 // output itself goes to standard output.

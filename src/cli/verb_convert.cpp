@@ -41,15 +41,9 @@ ConvertOptions convert_options(const Options& o) {
 }
 
 Json json_of(const Conversion& conversion, const std::vector<TensorLoss>& losses) {
-  Json list = Json::array();
-  for (const TensorLoss& loss : losses)
-    list.push_back({{"tensor", loss.tensor},
-                    {"values", loss.values},
-                    {"max_abs", loss.max_abs},
-                    {"rms", loss.rms},
-                    {"relative_l2", loss.relative_l2},
-                    {"not_finite", loss.not_finite}});
-  return {{"changes", conversion.changes}, {"costs", conversion.costs}, {"losses", list}};
+  return {{"changes", conversion.changes},
+          {"costs", conversion.costs},
+          {"losses", cli::json_of(losses)}};
 }
 
 std::vector<std::string> lines_of(const Conversion& conversion,
@@ -81,8 +75,7 @@ Conversion convert_file(const Options& o) {
 int run(const Options& o) {
   const Conversion conversion = convert_file(o);
   std::vector<TensorLoss> losses;
-  const bool tells = o.rewrite.json || !o.rewrite.quiet;
-  const std::uint64_t size = write_output(conversion.plan, o.rewrite, tells ? &losses : nullptr);
+  const std::uint64_t size = write_output(conversion.plan, o.rewrite, &losses);
   report(conversion.plan, size, o.rewrite, json_of(conversion, losses),
          lines_of(conversion, losses));
   return exit_fine;

@@ -30,6 +30,8 @@ std::string named(const std::optional<SequenceId>& id) {
   return id ? fmt::format("sequence {}", *id) : std::string("every sequence");
 }
 
+using DumpPtr = std::shared_ptr<const Dump>;
+
 // Opens, edits, writes; errors get the name of the file.
 template <class Edit>
 int edit_file(const RewriteOptions& rewrite, const std::string& headline, const Json& figures,
@@ -45,7 +47,35 @@ int edit_file(const RewriteOptions& rewrite, const std::string& headline, const 
   return exit_fine;
 }
 
-using DumpPtr = std::shared_ptr<const Dump>;
+// An edit of labels: change(edit).
+template <class Change>
+int edit_labels(const RewriteOptions& rewrite, const std::string& headline, const Json& figures,
+                Change&& change) {
+  return edit_file(rewrite, headline, figures, [&](const DumpPtr& dump) {
+    SequenceEdit edit = SequenceEdit::of(dump);
+    change(edit);
+    return edit;
+  });
+}
+
+// An edit of positions, with what it takes to move K if something `moves`: change(edit, options).
+template <class Change>
+int edit_positions(const RewriteOptions& rewrite, const std::string& headline, const Json& figures,
+                   const MoveOptions& how, bool moves, Change&& change) {
+  return edit_file(rewrite, headline, figures, [&](const DumpPtr& dump) {
+    const Prepared ready = prepare(how, dump, moves);
+    SequenceEdit edit = SequenceEdit::of(ready.dump);
+    change(edit, ready.options);
+    return edit;
+  });
+}
+
+// Declares --pos of the edits that take several ranges.
+void add_ranges(CLI::App& verb, std::vector<std::string>& ranges) {
+  verb.add_option("--pos", ranges, "positions from A up to and without B; repeatable")
+      ->type_name("A:B");
+}
+
 
 // --- rm ---
 
@@ -65,23 +95,19 @@ int remove(const RemoveOptions& o) {
     throw Error(ErrorKind::usage, "remove what? give --pos A:B, or --seq ID for a whole sequence");
   if (change.removed.empty()) change.removed = {all_positions};
   if (o.close) change.moved = closing_moves(change.removed);
-  return edit_file(o.rewrite,
-                   fmt::format("removed from {}{}", named(change.sequence), o.close ? ", closed" : ""),
-                   {{"edit", "rm"}, {"seq", json_of(change.sequence)}, {"close", o.close}},
-                   [&](const DumpPtr& dump) {
-                     const Prepared ready = prepare(o.moves, dump, !change.moved.empty());
-                     SequenceEdit edit = SequenceEdit::of(ready.dump);
-                     change_positions(edit, change, ready.options);
-                     return edit;
-                   });
+  return edit_positions(
+      o.rewrite, fmt::format("removed from {}{}", named(change.sequence), o.close ? ", closed" : ""),
+      {{"edit", "rm"}, {"seq", json_of(change.sequence)}, {"close", o.close}}, o.moves,
+      !change.moved.empty(), [&](SequenceEdit& edit, const PositionOptions& options) {
+        change_positions(edit, change, options);
+      });
 }
 
 Action add_remove(CLI::App& verb) {
   auto options = std::make_shared<RemoveOptions>();
   add_rewrite(verb, options->rewrite);
   verb.add_option("--seq", options->sequence, "only from this sequence")->type_name("ID");
-  verb.add_option("--pos", options->positions, "positions from A up to and without B; repeatable")
-      ->type_name("A:B");
+  add_ranges(verb, options->positions);
   verb.add_flag("--close", options->close, "bring what lies behind forward, so that no hole is left");
   add_moves(verb, options->moves);
   return [options] { return remove(*options); };
@@ -128,26 +154,23 @@ int shift(const ShiftOptions& o) {
       throw Error(ErrorKind::usage, fmt::format("--by {}: positions go up to {}", by, most));
     sum += by;
   }
-  return edit_file(o.rewrite, fmt::format("moved {} by {}{}", named(sequence), sum,
-                                          o.moves.labels_only ? ", labels only" : ""),
-                   {{"edit", "shift"},
-                    {"seq", json_of(sequence)},
-                    {"by", sum},
-                    {"labels_only", o.moves.labels_only}},
-                   [&](const DumpPtr& dump) {
-                     const Prepared ready = prepare(o.moves, dump, true);
-                     SequenceEdit edit = SequenceEdit::of(ready.dump);
-                     shift_all(edit, o, ready.options);
-                     return edit;
-                   });
+  return edit_positions(
+      o.rewrite,
+      fmt::format("moved {} by {}{}", named(sequence), sum, o.moves.labels_only ? ", labels only" : ""),
+      {{"edit", "shift"},
+       {"seq", json_of(sequence)},
+       {"by", sum},
+       {"labels_only", o.moves.labels_only}},
+      o.moves, true, [&](SequenceEdit& edit, const PositionOptions& options) {
+        shift_all(edit, o, options);
+      });
 }
 
 Action add_shift(CLI::App& verb) {
   auto options = std::make_shared<ShiftOptions>();
   add_rewrite(verb, options->rewrite);
   verb.add_option("--seq", options->sequence, "only this sequence")->type_name("ID");
-  verb.add_option("--pos", options->positions, "positions from A up to and without B; repeatable")
-      ->type_name("A:B");
+  add_ranges(verb, options->positions);
   verb.add_option("--by", options->by, "how far, negative to the front; repeated: their sum")
       ->type_name("N")
       ->required();
@@ -168,13 +191,9 @@ int copy(const CopyOptions& o) {
   const SequenceId from = parse_sequence(o.from);
   const SequenceId to = parse_sequence(o.to);
   const PositionRange range = o.positions.empty() ? all_positions : parse_positions(o.positions);
-  return edit_file(o.rewrite, fmt::format("sequence {} copied to {}", from, to),
-                   {{"edit", "cp"}, {"from", from}, {"to", to}},
-                   [&](const DumpPtr& dump) {
-                     SequenceEdit edit = SequenceEdit::of(dump);
-                     copy_sequence(edit, from, to, range);
-                     return edit;
-                   });
+  return edit_labels(o.rewrite, fmt::format("sequence {} copied to {}", from, to),
+                     {{"edit", "cp"}, {"from", from}, {"to", to}},
+                     [&](SequenceEdit& edit) { copy_sequence(edit, from, to, range); });
 }
 
 Action add_copy(CLI::App& verb) {
@@ -196,12 +215,8 @@ struct KeepOptions {
 
 int keep(const KeepOptions& o) {
   const SequenceId id = parse_sequence(o.sequence);
-  return edit_file(o.rewrite, fmt::format("kept sequence {}", id), {{"edit", "keep"}, {"seq", id}},
-                   [&](const DumpPtr& dump) {
-                     SequenceEdit edit = SequenceEdit::of(dump);
-                     keep_sequence(edit, id);
-                     return edit;
-                   });
+  return edit_labels(o.rewrite, fmt::format("kept sequence {}", id), {{"edit", "keep"}, {"seq", id}},
+                     [&](SequenceEdit& edit) { keep_sequence(edit, id); });
 }
 
 Action add_keep(CLI::App& verb) {
@@ -222,13 +237,9 @@ struct RenameOptions {
 int rename(const RenameOptions& o) {
   const SequenceId from = parse_sequence(o.from);
   const SequenceId to = parse_sequence(o.to);
-  return edit_file(o.rewrite, fmt::format("sequence {} is now {}", from, to),
-                   {{"edit", "rename"}, {"from", from}, {"to", to}},
-                   [&](const DumpPtr& dump) {
-                     SequenceEdit edit = SequenceEdit::of(dump);
-                     rename_sequence(edit, from, to);
-                     return edit;
-                   });
+  return edit_labels(o.rewrite, fmt::format("sequence {} is now {}", from, to),
+                     {{"edit", "rename"}, {"from", from}, {"to", to}},
+                     [&](SequenceEdit& edit) { rename_sequence(edit, from, to); });
 }
 
 Action add_rename(CLI::App& verb) {
