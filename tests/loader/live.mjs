@@ -1,24 +1,15 @@
 // Edits done by llama.cpp itself, in a process of its own. See live-child.mjs for the steps.
-import {fork} from "node:child_process";
 import {fileURLToPath} from "node:url";
+import {runChild} from "./child.mjs";
 
 const CHILD = fileURLToPath(new URL("live-child.mjs", import.meta.url));
 const TIME_LIMIT_MS = 120_000;
 
 /** Resolves with what each step returned; rejects when llama.cpp fails or ends itself. */
-export function live(model, context, steps) {
-    return new Promise((resolve, reject) => {
-        const child = fork(CHILD, {stdio: ["ignore", "ignore", "pipe", "ipc"]});
-        const timer = setTimeout(() => child.kill("SIGKILL"), TIME_LIMIT_MS);
-        let lastWords = "", result;
-        child.stderr.on("data", (text) => lastWords += text);
-        child.on("message", (message) => result = message);
-        child.on("close", (status, signal) => {
-            clearTimeout(timer);
-            if (!result) reject(new Error(`llama.cpp ended: ${signal ?? status}: ${lastWords.trim().slice(0, 300)}`));
-            else if (result.message) reject(new Error(result.message));
-            else resolve(result.answers);
-        });
-        child.send({packages: process.env.KVTOOL_LOADER_PACKAGES ?? ".", model, context, steps});
-    });
+export async function live(model, context, steps) {
+    const packages = process.env.KVTOOL_LOADER_PACKAGES ?? ".";
+    const {result, end, lastWords} = await runChild(CHILD, {packages, model, context, steps}, TIME_LIMIT_MS);
+    if (!result) throw new Error(`llama.cpp ended: ${end}: ${lastWords.slice(0, 300)}`);
+    if (result.message) throw new Error(result.message);
+    return result.answers;
 }

@@ -7,9 +7,9 @@
 //             {outcome: "refused", log}              llama.cpp would not have the file
 //             {outcome: "failed", message, log}      no packages, other ABI, no model, no context, no decode
 //             {outcome: "died", message}             the process ended itself, or did not end at all
-import {fork} from "node:child_process";
 import fs from "node:fs";
 import {fileURLToPath} from "node:url";
+import {runChild} from "./child.mjs";
 import {CACHE_TYPES} from "./llama.mjs";
 
 const CHILD = fileURLToPath(new URL("loader-child.mjs", import.meta.url));
@@ -33,17 +33,7 @@ export function contextOfSidecar(file) {
     };
 }
 
-export function loadAndContinue(request) {
-    return new Promise((resolve) => {
-        const child = fork(CHILD, {stdio: ["ignore", "ignore", "pipe", "ipc"]});
-        const timer = setTimeout(() => child.kill("SIGKILL"), TIME_LIMIT_MS);
-        let lastWords = "", result;
-        child.stderr.on("data", (text) => lastWords += text);
-        child.on("message", (message) => result = message);
-        child.on("close", (status, signal) => {
-            clearTimeout(timer);
-            resolve(result ?? {outcome: "died", message: `${signal ?? "exit " + status}: ${lastWords.trim().split("\n")[0]}`});
-        });
-        child.send({...REQUEST_DEFAULTS, ...request});
-    });
+export async function loadAndContinue(request) {
+    const {result, end, lastWords} = await runChild(CHILD, {...REQUEST_DEFAULTS, ...request}, TIME_LIMIT_MS);
+    return result ?? {outcome: "died", message: `${end}: ${lastWords.split("\n")[0]}`};
 }

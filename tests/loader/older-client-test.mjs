@@ -3,12 +3,12 @@
 //
 //   KVTOOL=.../kvtool KVTOOL_OLDER_CLIENT_PACKAGES=DIR node older-client-test.mjs
 import assert from "node:assert/strict";
-import {fork} from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import {after, test} from "node:test";
 import {fileURLToPath} from "node:url";
+import {runChild} from "./child.mjs";
 import {runKvtool} from "./kvtool.mjs";
 
 const TESTDATA = fileURLToPath(new URL("../../testdata/", import.meta.url));
@@ -52,20 +52,12 @@ const FILES = [
     ofVersion4("lfm2-swa-multi-streams"),
 ];
 
-function load({dump, model, context}) {
-    return new Promise((resolve) => {
-        const child = fork(CHILD, {stdio: ["ignore", "ignore", "pipe", "ipc"]});
-        const timer = setTimeout(() => child.kill("SIGKILL"), TIME_LIMIT_MS);
-        let lastWords = "", result;
-        child.stderr.on("data", (text) => lastWords += text);
-        child.on("message", (message) => result = message);
-        child.on("close", (status, signal) => {
-            clearTimeout(timer);
-            resolve(result ?? {outcome: "died", message: `${signal ?? "exit " + status}: ${lastWords.trim().split("\n").pop()}`});
-        });
-        child.send({packages: process.env.KVTOOL_OLDER_CLIENT_PACKAGES ?? ".", dump, model, token: 100,
-            context: {flashAttention: true, ...context}});
-    });
+async function load({dump, model, context}) {
+    const {result, end, lastWords} = await runChild(CHILD, {
+        packages: process.env.KVTOOL_OLDER_CLIENT_PACKAGES ?? ".", dump, model, token: 100,
+        context: {flashAttention: true, ...context},
+    }, TIME_LIMIT_MS);
+    return result ?? {outcome: "died", message: `${end}: ${lastWords.split("\n").pop()}`};
 }
 
 async function convert(one, name, ...options) {

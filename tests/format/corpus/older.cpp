@@ -58,22 +58,6 @@ void compare_prelude(const Dump& dump, const Json& json, Ledger& ledger) {
                    "embeddings", ledger);
 }
 
-void compare_rows(const Dump& dump, const Stream& stream, std::size_t i, const Json& cell,
-                  Ledger& ledger) {
-  ledger.equal("layer_count", cell["k_crc32"].size(), stream.layers.size());
-  for (std::size_t l = 0; l < stream.layers.size(); ++l) {
-    const Layer& layer = stream.layers[l];
-    ledger.equal("k_crc", cell["k_crc32"][l].get<std::uint32_t>(),
-                 crc32(cell_payload(dump, stream, layer.k, i)));
-    ledger.equal("v_crc", cell["v_crc32"][l].get<std::uint32_t>(),
-                 crc32(cell_payload(dump, stream, layer.v, i)));
-    const std::string key = std::to_string(l);
-    if (!cell["k4"].contains(key)) continue;
-    compare_values(dump, stream, layer.k, i, cell["k4"][key], "k_values", ledger);
-    compare_values(dump, stream, layer.v, i, cell["v4"][key], "v_values", ledger);
-  }
-}
-
 void compare_label(const CellTable& table, std::size_t i, const Json& cell, bool named,
                    Ledger& ledger) {
   ledger.equal("pos", cell["pos"].get<int>(), table.position(i));

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <vector>
 
+#include "support/crc32.h"
 #include "support/payload.h"
 #include "support/testdata.h"
 
@@ -103,6 +104,22 @@ void compare_values(const Dump& dump, const Stream& stream, const Tensor& tensor
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (i >= found.size()) return ledger.require(field, false, "the row is too short");
     ledger.close(field, expected[i].get<double>(), static_cast<double>(found[i]));
+  }
+}
+
+void compare_rows(const Dump& dump, const Stream& stream, std::size_t i, const Json& cell,
+                  Ledger& ledger) {
+  ledger.equal("layer_count", cell["k_crc32"].size(), stream.layers.size());
+  for (std::size_t l = 0; l < stream.layers.size(); ++l) {
+    const Layer& layer = stream.layers[l];
+    ledger.equal("k_crc", cell["k_crc32"][l].get<std::uint32_t>(),
+                 crc32(cell_payload(dump, stream, layer.k, i)));
+    ledger.equal("v_crc", cell["v_crc32"][l].get<std::uint32_t>(),
+                 crc32(cell_payload(dump, stream, layer.v, i)));
+    const std::string key = std::to_string(l);
+    if (!cell["k4"].contains(key)) continue;
+    compare_values(dump, stream, layer.k, i, cell["k4"][key], "k_values", ledger);
+    compare_values(dump, stream, layer.v, i, cell["v4"][key], "v_values", ledger);
   }
 }
 

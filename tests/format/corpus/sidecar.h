@@ -59,6 +59,9 @@ void compare_trained(const Dump& dump, const Json& json, Ledger& ledger);
 void compare_values(const Dump& dump, const Stream& stream, const Tensor& tensor,
                     std::size_t cell, const Json& expected, const std::string& field,
                     Ledger& ledger);
+// K and V of a cell in every layer against the CRCs and first values that history's sidecars have.
+void compare_rows(const Dump& dump, const Stream& stream, std::size_t cell, const Json& expected,
+                  Ledger& ledger);
 // Types and V orientation of all attention caches; a null type is not compared.
 struct CacheTypes {
   std::string k = "f16";
