@@ -127,6 +127,7 @@ struct CompareOptions {
   std::size_t top = 10;           // entries of Comparison::worst
   std::size_t listed = 10;        // entries of only_a and only_b
   bool per_position = false;      // fill Comparison::by_position
+  unsigned threads = 1;           // at most; 0: one for each core. They do not change figures
   bool values = true;             // false: header, tokens and cells only
   std::optional<SequenceId> sequence;
   std::int64_t position_begin = 0;

@@ -2,11 +2,12 @@
 //
 // A Source is random access, read-only and of a size that does not change. Packed files with an
 // index (.kvz, seekable zstd) are unpacked piece by piece as they are read, and checked; pipes and
-// other zstd files are spooled to an unlinked temporary file. One thread at a time uses a Source.
-// Sources never map the file, so a file
-// that is cut while it is read is an error and not a signal.
+// other zstd files are spooled to an unlinked temporary file. One thread at a time uses a Source,
+// unless it is for_threads(). Sources never map the file, so a file that is cut while it is read is
+// an error and not a signal.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,8 @@ class Source {
   [[nodiscard]] virtual std::uint64_t look_ahead(std::uint64_t offset) const {
     return size() - offset;
   }
+  // Whether several threads may call read_at at once.
+  [[nodiscard]] virtual bool for_threads() const { return false; }
   // Throws Error(io) if the content is known to have changed since it was opened: for a reader
   // that has put together facts from several places.
   virtual void require_unchanged() const {}
@@ -43,10 +46,12 @@ class Source {
   [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
 
  protected:
-  void count_read(std::uint64_t bytes) const { bytes_read_ += bytes; }
+  void count_read(std::uint64_t bytes) const {
+    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
+  }
 
  private:
-  mutable std::uint64_t bytes_read_ = 0;
+  mutable std::atomic<std::uint64_t> bytes_read_ = 0;
 };
 
 // Opens `path` for reading; "-" is standard input. Packed files are unpacked (see kvtool/pack.h).

@@ -210,6 +210,7 @@ int run(const Options& o) {
 
 Action add_diff(CLI::App& verb) {
   auto options = std::make_shared<Options>();
+  options->compare.threads = 0;
   add_input(verb, options->a);
   verb.add_option("OTHER", options->b, "the dump to compare it with")->required();
   add_filter(verb, options->filter);
@@ -221,6 +222,10 @@ Action add_diff(CLI::App& verb) {
                   "differences up to this share of a value count as same")
       ->check(CLI::NonNegativeNumber);
   verb.add_option("--top", options->compare.top, "how many of the furthest cells to list")
+      ->capture_default_str();
+  verb.add_option("-T,--threads", options->compare.threads, "threads; 0: one for each core")
+      ->check(CLI::Range(0U, 1024U))
+      ->type_name("N")
       ->capture_default_str();
   verb.add_flag("--per-position", options->compare.per_position, "figures of every cell");
   auto* summary = verb.add_flag("--summary", options->summary, "only the verdict");

@@ -4,33 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <thread>
 
 #include "compare/figures.h"
 #include "compare/match.h"
 #include "compare/parts.h"
+#include "compare/same_bytes.h"
 #include "compare/verdict.h"
-#include "io/aligned_bytes.h"
 #include "kvtool/codec.h"
 #include "kvtool/error.h"
 #include "kvtool/facts.h"
+#include "parallel/ordered_work.h"
 
 namespace kvtool {
 namespace {
-
-bool same_bytes(const Source& a, const Source& b) {
-  if (a.size() != b.size()) return false;
-  constexpr std::uint64_t block = 1U << 20U;
-  AlignedBytes x(static_cast<std::size_t>(std::min(block, a.size())));
-  AlignedBytes y(x.size());
-  for (std::uint64_t at = 0; at < a.size(); at += block) {
-    const auto size = static_cast<std::size_t>(std::min(block, a.size() - at));
-    a.read_at(at, std::span(x).first(size));
-    b.read_at(at, std::span(y).first(size));
-    if (std::memcmp(x.data(), y.data(), size) != 0) return false;
-  }
-  return true;
-}
 
 // --- header
 
@@ -197,18 +184,48 @@ class Comparer {
     return !options_.layers || (layer >= options_.layers->first && layer < options_.layers->second);
   }
 
-  void compare_values_of(std::uint32_t m, const MemoryMatch& match) {
-    CellSums sums{std::vector<Sums>(match.pairs.size())};
+  std::vector<TensorPair> tensors_of(std::uint32_t m) const {
+    std::vector<TensorPair> tensors;
     for (std::uint32_t l = 0; l < layers_of(a_.state.memories[m]); ++l)
       for (const bool is_v : {false, true}) {
-        const TensorPair tensor{m, l, is_v};
-        const Tensor* shape = shape_of(a_, tensor);
+        const Tensor* shape = shape_of(a_, {m, l, is_v});
         if (shape == nullptr || shape->orientation == Orientation::absent || !wanted(l)) continue;
-        if (match.pairs.empty()) continue;
-        result_.tensors.push_back(compare_tensor(a_, b_, tensor, match.pairs, options_, &sums));
+        tensors.push_back({m, l, is_v});
       }
+    return tensors;
+  }
+
+  void compare_values_of(std::uint32_t m, const MemoryMatch& match) {
+    CellSums sums;
+    sums.of_pair.resize(match.pairs.size());
+    if (!match.pairs.empty()) compare_tensors(tensors_of(m), match, sums);
     for (std::size_t i = 0; i < match.pairs.size(); ++i)
       differences_.push_back(difference(match.pairs[i].key, sums.of_pair[i]));
+  }
+
+  // One tensor on each thread; sums are added in the tensors' order, so that they do not depend on
+  // the number of threads.
+  void compare_tensors(const std::vector<TensorPair>& tensors, const MemoryMatch& match,
+                       CellSums& sums) {
+    struct Job {
+      const TensorPair* tensor = nullptr;
+      TensorComparison result;
+      CellSums sums;
+    };
+    auto next = tensors.begin();
+    auto produce = [&](Job& job) {
+      if (next == tensors.end()) return false;
+      job.tensor = &*next++;
+      return true;
+    };
+    auto work = [&](Job& job, unsigned) {
+      job.result = compare_tensor(a_, b_, *job.tensor, match.pairs, options_, job.sums);
+    };
+    auto consume = [&](const Job& job) {
+      result_.tensors.push_back(job.result);
+      sums.add(job.sums);
+    };
+    OrderedWork<Job>(options_.threads).run(produce, work, consume);
   }
 
   // Tensors that are equal throughout do not count, so that those that differ show.
@@ -260,15 +277,24 @@ Comparison compare_all(const Dump& a, const Dump& b, const CompareOptions& optio
   return c;
 }
 
+unsigned usable_threads(const Dump& a, const Dump& b, unsigned wanted) {
+  constexpr unsigned most = 8;  // keeps memory bounded
+  if (!a.source->for_threads() || !b.source->for_threads()) return 1;
+  return std::clamp(wanted > 0 ? wanted : std::thread::hardware_concurrency(), 1U, most);
+}
+
 }  // namespace
 
 Comparison compare_memories(const Dump& a, const Dump& b, const CompareOptions& options) {
-  return Comparer(a, b, options).run();
+  CompareOptions usable = options;
+  usable.threads = usable_threads(a, b, options.threads);
+  return Comparer(a, b, usable).run();
 }
 
 Comparison compare(const Dump& a, const Dump& b, const CompareOptions& options) {
-  Comparison result =
-      same_bytes(*a.source, *b.source) ? identical(a, b) : compare_all(a, b, options);
+  const unsigned threads = usable_threads(a, b, options.threads);
+  Comparison result = same_bytes(*a.source, *b.source, threads) ? identical(a, b)
+                                                                : compare_all(a, b, options);
   a.source->require_unchanged();
   b.source->require_unchanged();
   return result;

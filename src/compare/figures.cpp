@@ -14,9 +14,9 @@ namespace kvtool {
 namespace {
 
 // Stored bytes of a side that are read at once: rows stay in the processor's cache; where a side is
-// transposed, the piece of each channel must be worth a system call.
-constexpr std::uint64_t panel_of_rows = 512U << 10U;
-constexpr std::uint64_t panel_of_columns = 8U << 20U;
+// transposed, the piece of each channel must be worth a system call, and all threads share the sum.
+constexpr std::uint64_t panel_of_rows = 256U << 10U;
+constexpr std::uint64_t panels_of_columns = 16U << 20U;
 constexpr std::uint64_t batch_elements = 2U << 10U;  // numbers at once: for the first cache
 
 const Tensor& tensor_in(const Stream& stream, const TensorPair& tensor) {
@@ -89,6 +89,7 @@ class TensorComparer {
         b_(b),
         cells_(cells),
         tolerance_{options.absolute, options.relative},
+        threads_(std::max(1U, options.threads)),
         elements_(a.shape().cell_elements()) {}
 
   // True if all cells have the same bytes, which needs no numbers.
@@ -103,8 +104,9 @@ class TensorComparer {
     return true;
   }
 
-  Sums numbers(TensorComparison& result, CellSums* cells) {
+  Sums numbers(TensorComparison& result, CellSums& cells) {
     Sums all;
+    cells.of_pair.resize(static_cast<std::size_t>(cells_));
     for (std::uint64_t first = 0; first < cells_; first += step()) {
       const std::uint64_t count = std::min(step(), cells_ - first);
       const auto x = a_.bytes(first, count);
@@ -122,7 +124,7 @@ class TensorComparer {
   // Where figures go.
   struct Figures {
     TensorComparison& result;
-    CellSums* cells;
+    CellSums& cells;
     Sums& all;
   };
 
@@ -135,7 +137,7 @@ class TensorComparer {
   }
   // Cells that are read at once, and those that are numbers at once.
   std::uint64_t step() const {
-    const std::uint64_t panel = any_transposed() ? panel_of_columns : panel_of_rows;
+    const std::uint64_t panel = any_transposed() ? panels_of_columns / threads_ : panel_of_rows;
     const std::uint64_t cell = std::max(a_.shape().cell_bytes(), b_.shape().cell_bytes());
     return std::max<std::uint64_t>(1, panel / std::max<std::uint64_t>(1, cell));
   }
@@ -157,8 +159,7 @@ class TensorComparer {
     for (std::size_t begin = 0; begin < x.size(); begin += row) {
       const Sums sums = compare_values(x.subspan(begin, row), y.subspan(begin, row), tolerance_);
       to.all.add(sums);
-      if (to.cells != nullptr)
-        to.cells->of_pair[static_cast<std::size_t>(first) + begin / row].add(sums);
+      to.cells.of_pair[static_cast<std::size_t>(first) + begin / row] = sums;
       to.result.over_tolerance += sums.over || sums.not_finite > 0 ? 1U : 0U;
       to.result.equal_cells += sums.difference2 == 0 && sums.not_finite == 0 ? 1U : 0U;
     }
@@ -168,6 +169,7 @@ class TensorComparer {
   Side& b_;
   std::uint64_t cells_;
   Tolerance tolerance_;
+  unsigned threads_;
   std::uint64_t elements_;
 };
 
@@ -184,6 +186,10 @@ void fill(TensorComparison& result, const Sums& sums) {
 }
 
 }  // namespace
+
+void CellSums::add(const CellSums& other) {
+  for (std::size_t i = 0; i < other.of_pair.size(); ++i) of_pair[i].add(other.of_pair[i]);
+}
 
 const Tensor* shape_of(const Dump& dump, const TensorPair& tensor) {
   for (const Stream& stream : dump.state.memories[tensor.memory].streams)
@@ -214,7 +220,8 @@ std::vector<TensorRun> runs_of(const Dump& dump, const TensorPair& tensor,
 
 TensorComparison compare_tensor(const Dump& a, const Dump& b, const TensorPair& tensor,
                                 std::span<const CellPair> pairs, const CompareOptions& options,
-                                CellSums* cells) {
+                                CellSums& cells) {
+  cells.of_pair.clear();
   TensorComparison result;
   result.memory = tensor.memory;
   result.layer = tensor.layer;

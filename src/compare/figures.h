@@ -12,9 +12,10 @@
 
 namespace kvtool {
 
-// How far the cells are apart, over all tensors seen so far; one entry a pair.
+// How far cells are apart, over one tensor or several; one entry a pair.
 struct CellSums {
-  std::vector<Sums> of_pair;
+  std::vector<Sums> of_pair;  // may be empty where all cells are equal
+  void add(const CellSums& other);
 };
 
 // One tensor of both dumps.
@@ -32,11 +33,12 @@ struct TensorPair {
 // The tensor's shape, from a stream with cells; nullptr if the memory has none.
 [[nodiscard]] const Tensor* shape_of(const Dump& dump, const TensorPair& tensor);
 
-// Figures of one tensor over all pairs. `cells` (may be nullptr) gets each pair's sums added.
+// Figures of one tensor over all pairs, and of each pair in `cells`, which is empty if all have equal
+// bytes.
 [[nodiscard]] TensorComparison compare_tensor(const Dump& a, const Dump& b,
                                               const TensorPair& tensor,
                                               std::span<const CellPair> pairs,
-                                              const CompareOptions& options, CellSums* cells);
+                                              const CompareOptions& options, CellSums& cells);
 
 // Values of chosen cells, row after row, not rotated where the dump says how they are.
 [[nodiscard]] std::vector<float> values_of(const Dump& dump, const TensorPair& tensor,

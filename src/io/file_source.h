@@ -23,6 +23,7 @@ class FileSource final : public Source {
   void read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   void require_unchanged() const override;
   int descriptor() const override { return fd_; }
+  bool for_threads() const override { return true; }
   unsigned mode() const override { return status_.st_mode & 0777U; }
 
   bool is_regular() const { return S_ISREG(status_.st_mode); }

@@ -21,6 +21,7 @@ class MemorySource final : public Source {
 
   const std::string& name() const override { return name_; }
   std::uint64_t size() const override { return bytes_.size(); }
+  bool for_threads() const override { return true; }
 
   void read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > bytes_.size() || out.size() > bytes_.size() - offset)

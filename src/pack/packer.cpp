@@ -12,7 +12,7 @@
 #include "pack/index.h"
 #include "pack/limits.h"
 #include "pack/outline.h"
-#include "pack/pipeline.h"
+#include "parallel/ordered_work.h"
 
 namespace kvtool {
 namespace {

@@ -4,7 +4,7 @@
 #include "kvtool/error.h"
 #include "kvtool/pack.h"
 #include "pack/limits.h"
-#include "pack/pipeline.h"
+#include "parallel/ordered_work.h"
 #include "pack/seekable.h"
 
 namespace kvtool {

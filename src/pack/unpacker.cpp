@@ -8,7 +8,7 @@
 #include "pack/hash.h"
 #include "pack/limits.h"
 #include "pack/packed_source.h"
-#include "pack/pipeline.h"
+#include "parallel/ordered_work.h"
 
 namespace kvtool {
 namespace {

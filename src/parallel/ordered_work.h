@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace kvtool::packing {
+namespace kvtool {
 
 // `produce(job)` fills a job, or answers false when there are no more; `work(job, thread)` runs on
 // one of `threads` threads; `consume(job)` gets the jobs in the order in which they were made.
@@ -129,4 +129,4 @@ class OrderedWork {
   bool stop_ = false;
 };
 
-}  // namespace kvtool::packing
+}  // namespace kvtool

@@ -307,6 +307,27 @@ TEST(Compare, FiguresOfOneChangedValue) {
   EXPECT_NEAR(t.rms, 0.5 / std::sqrt(static_cast<double>(t.values)), 1e-6);
 }
 
+// Sums of floating point numbers depend on their order, which must not depend on threads.
+TEST(Compare, FiguresAreTheSameOnAnyNumberOfThreads) {
+  const auto f32 = open("modern/b11118/llama-fa-f32.ggsn");
+  const auto q8_0 = open("modern/b11118/llama-fa-q8_0.ggsn");
+  CompareOptions options;
+  options.per_position = true;
+  const Comparison one = compare(*f32, *q8_0, options);
+  options.threads = 4;
+  const Comparison four = compare(*f32, *q8_0, options);
+  ASSERT_EQ(one.tensors.size(), four.tensors.size());
+  for (std::size_t i = 0; i < one.tensors.size(); ++i) {
+    EXPECT_EQ(one.tensors[i].rms, four.tensors[i].rms);
+    EXPECT_EQ(one.tensors[i].layer, four.tensors[i].layer);
+  }
+  ASSERT_EQ(one.by_position.size(), four.by_position.size());
+  for (std::size_t i = 0; i < one.by_position.size(); ++i) {
+    EXPECT_GT(one.by_position[i].relative_l2, 0);
+    EXPECT_EQ(one.by_position[i].relative_l2, four.by_position[i].relative_l2);
+  }
+}
+
 TEST(Compare, OnlyTheChosenPositionsAndLayers) {
   const auto dump = open(simple);
   CompareOptions options;
