@@ -4,6 +4,7 @@
 #include "kvtool/error.h"
 #include "kvtool/open.h"
 #include "kvtool/target.h"
+#include "target/model_match.h"
 
 namespace kvtool::cli {
 namespace {
@@ -56,6 +57,19 @@ std::uint32_t window_in(const std::optional<ModelShape>& shape) {
   return 0;
 }
 
+// As much of a shape as --head-size tells.
+std::optional<ModelShape> shape_of_heads(const Dump& dump, std::optional<std::uint32_t> head) {
+  if (!head) return std::nullopt;
+  ModelShape shape;
+  for (const Memory& memory : dump.state.memories)
+    if (memory.kind == MemoryKind::attention) {
+      CacheShape& cache = shape.caches.emplace_back();
+      cache.role = memory.role;
+      cache.head_k = cache.head_v = *head;
+    }
+  return shape;
+}
+
 RopeFacts facts_of(const std::optional<Gguf>& model, const Dump& dump, const RopeOptions& rope) {
   return model ? rope_of_model(*model, dump, rope) : rope_of_options(dump, rope);
 }
@@ -72,7 +86,10 @@ void add_window(CLI::App& verb, WindowOptions& options) {
 std::uint32_t window_of(const WindowOptions& options, const Dump& dump) {
   if (options.window) return *options.window;
   const auto model = model_of(options);
-  return model ? window_in(shape_if_known(*model, dump)) : 0;
+  if (!model) return 0;
+  const auto shape = shape_if_known(*model, dump);
+  target::require_model_of(dump, *model, shape);
+  return window_in(shape);
 }
 
 void add_moves(CLI::App& verb, MoveOptions& o) {
@@ -107,10 +124,12 @@ void add_moves(CLI::App& verb, MoveOptions& o) {
 Prepared prepare(const MoveOptions& o, std::shared_ptr<const Dump> dump, bool moves) {
   const auto model = model_of(o.window);
   const auto shape = model ? shape_if_known(*model, *dump) : std::nullopt;
+  if (model) target::require_model_of(*dump, *model, shape);
   Prepared result{std::move(dump), {}};
   result.options.window = o.window.window.value_or(window_in(shape));
   if (!moves || o.labels_only) return result;
-  result.dump = with_key_rotation(std::move(result.dump), rotation_named(o.rotation), shape);
+  const auto heads = shape ? shape : shape_of_heads(*result.dump, o.rope.head);
+  result.dump = with_key_rotation(std::move(result.dump), rotation_named(o.rotation), heads);
   result.options.rope =
       std::make_shared<RopeFacts>(facts_of(model, *result.dump, rope_options(o)));
   return result;

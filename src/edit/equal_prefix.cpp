@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::uint64_t panel_bytes = 1U << 20U;
 
+bool within(double tolerance, float a, float b) { return std::abs(double{a} - b) <= tolerance; }
+
+// --- rows ---
+
 // One side of the pairs, as runs of cells.
 std::vector<TensorRun> runs_of(const TensorSource& from, const std::vector<CellIndices>& pairs,
                                std::size_t count, bool second) {
@@ -49,7 +53,7 @@ class RowComparison {
     dequantize(tensor_.type, a, numbers_);
     dequantize(tensor_.type, b, others_);
     for (std::size_t i = 0; i < numbers_.size(); ++i)
-      if (!(std::abs(double{numbers_[i]} - others_[i]) <= tolerance_)) return false;
+      if (!within(tolerance_, numbers_[i], others_[i])) return false;
     return true;
   }
 
@@ -60,11 +64,9 @@ class RowComparison {
   std::vector<float> others_;
 };
 
-// Of the first `count` pairs, those that are equal in one tensor.
-std::size_t equal_in(const TensorSource& from, const std::vector<CellIndices>& pairs,
+std::size_t equal_rows(const TensorSource& from, const std::vector<CellIndices>& pairs,
                      std::size_t count, double tolerance) {
   const std::uint64_t row = from.tensor->cell_bytes();
-  if (row == 0 || count == 0) return count;
   const std::vector<TensorRun> runs_a = runs_of(from, pairs, count, false);
   const std::vector<TensorRun> runs_b = runs_of(from, pairs, count, true);
   RowReader a{std::span(runs_a)};
@@ -83,6 +85,65 @@ std::size_t equal_in(const TensorSource& from, const std::vector<CellIndices>& p
         return static_cast<std::size_t>(first + i);
   }
   return count;
+}
+
+// --- columns ---
+
+// A few whole channels of a transposed tensor: one element of every cell each. Wherever the cells of
+// the pairs lie, they are read in one go.
+class ChannelComparison {
+ public:
+  ChannelComparison(const TensorSource& from, double tolerance)
+      : tensor_(*from.tensor), cells_(static_cast<std::size_t>(from.cells)), tolerance_(tolerance) {}
+
+  // Of the first `count` pairs, those that are equal in all of the channels.
+  std::size_t equal(std::span<const std::byte> channels, const std::vector<CellIndices>& pairs,
+                    std::size_t count) {
+    const std::size_t elements = channels.size() / tensor_.element_bytes;
+    numbers_.resize(tolerance_ > 0 ? elements : 0);
+    if (tolerance_ > 0) dequantize(tensor_.type, channels, numbers_);
+    for (std::size_t begin = 0; begin < elements; begin += cells_)
+      for (std::size_t i = 0; i < count; ++i)
+        if (!equal(channels, begin + pairs[i].first, begin + pairs[i].second)) count = i;
+    return count;
+  }
+
+ private:
+  bool equal(std::span<const std::byte> channels, std::size_t a, std::size_t b) const {
+    const std::size_t size = tensor_.element_bytes;
+    if (std::memcmp(&channels[a * size], &channels[b * size], size) == 0) return true;
+    return tolerance_ > 0 && within(tolerance_, numbers_[a], numbers_[b]);
+  }
+
+  const Tensor& tensor_;
+  std::size_t cells_;
+  double tolerance_;
+  std::vector<float> numbers_;
+};
+
+std::size_t equal_columns(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                          std::size_t count, double tolerance) {
+  const Tensor& tensor = *from.tensor;
+  const std::uint64_t channel = from.cells * tensor.element_bytes;
+  const std::uint64_t step = std::max<std::uint64_t>(1, panel_bytes / channel);
+  ChannelComparison comparison(from, tolerance);
+  std::vector<std::byte> bytes;
+  for (std::uint64_t first = 0; first < tensor.width && count > 0; first += step) {
+    const std::uint64_t n = std::min<std::uint64_t>(step, tensor.width - first);
+    bytes.resize(static_cast<std::size_t>(n * channel));
+    from.source->read_at(tensor.extent.offset + first * channel, bytes);
+    count = comparison.equal(bytes, pairs, count);
+  }
+  return count;
+}
+
+// Of the first `count` pairs, those that are equal in one tensor.
+std::size_t equal_in(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                     std::size_t count, double tolerance) {
+  if (count == 0 || from.tensor->cell_bytes() == 0) return count;
+  return from.tensor->orientation == Orientation::transposed
+             ? equal_columns(from, pairs, count, tolerance)
+             : equal_rows(from, pairs, count, tolerance);
 }
 
 }  // namespace

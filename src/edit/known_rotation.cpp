@@ -40,7 +40,8 @@ void require_word(const Dump& dump, StatedRotation stated, const std::optional<M
                   "hadamard (check --deep shows what the values look like)");
     if (head == 0)
       throw Error(ErrorKind::refused,
-                  "how its rotated K is rotated depends on the head size; say --model MODEL.gguf");
+                  "how its rotated K is rotated depends on the head size; say --model MODEL.gguf "
+                  "or --head-size N");
   }
 }
 

@@ -25,7 +25,8 @@ constexpr std::string_view neox[] = {
     "minicpm3", "dots1",    "hunyuan-moe", "hunyuan-dense", "gpt-oss", "lfm2",    "lfm2moe",
     "seed_oss", "grovemoe", "apertus",  "minimax-m2", "minimax-m3", "qwen3next", "bailingmoe2"};
 constexpr std::string_view mrope[] = {"qwen2vl", "paddleocr"};
-constexpr std::string_view interleaved[] = {"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"};
+constexpr std::string_view interleaved[] = {"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe",
+                                            "qwen4exp"};
 
 template <std::size_t n>
 bool among(const std::string_view (&names)[n], std::string_view arch) {

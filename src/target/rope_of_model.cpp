@@ -64,10 +64,12 @@ class ModelRope {
     RopeFacts facts;
     const auto kind = target::rope_kind(keys_.arch(), keys_.has("rope.dimension_sections"));
     if (!kind && !options_.pairs) refuse("turns is not known here");
-    for (const Memory& memory : dump_.state.memories)
-      facts.memories.push_back(kind == RopeKind::none || !has_keys(memory)
-                                   ? nullptr
-                                   : cache_rope(memory, kind.value_or(RopeKind::norm)));
+    for (const Memory& memory : dump_.state.memories) {
+      facts.memories.push_back(nullptr);
+      if (kind == RopeKind::none || !has_keys(memory)) continue;
+      require_known_index(memory, kind);
+      facts.memories.back() = cache_rope(memory, kind.value_or(RopeKind::norm));
+    }
     return facts;
   }
 
@@ -78,8 +80,28 @@ class ModelRope {
         .in_file(model_.source().name());
   }
 
+  [[noreturn]] void refuse_index(const char* why) const {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("the index cache of {} models {}; --labels-only leaves all of K as it is",
+                            keys_.arch(), why))
+        .in_file(model_.source().name());
+  }
+
   double number(const char* key, double otherwise) const {
     return model_.f64(fmt::format("{}.{}", keys_.arch(), key)).value_or(otherwise);
+  }
+
+  // The keys that qwen4exp's index compares are the same at every position. But since October 2026
+  // (0.7.0) rows are twice as wide: every fourth one also holds a key for the four cells up to it,
+  // which does turn, and which four they are changes with the position.
+  void require_known_index(const Memory& memory, std::optional<RopeKind> kind) const {
+    if (memory.role != "index") return;
+    if (!kind) refuse_index("turns in a way that is not known here");
+    if (keys_.arch() != "qwen4exp") return;
+    for (const Stream& stream : memory.streams)
+      for (const Layer& layer : stream.layers)
+        if (layer.k.cell_elements() != keys_.value("attention.indexer.key_length"))
+          refuse_index("holds keys of whole blocks of positions, which a shift would tear apart");
   }
 
   std::shared_ptr<const CacheRope> cache_rope(const Memory& memory, RopeKind kind) const {
@@ -92,6 +114,7 @@ class ModelRope {
 
   // Layers that do not look at positions.
   bool turns(const Memory& memory, std::size_t layer) const {
+    if (keys_.arch() == "qwen4exp" && memory.role == "index") return false;
     if (keys_.arch() == "smollm3") return (layer + 1) % 4 != 0;
     if (keys_.arch() == "cohere2") return memory.role == "window";
     return true;

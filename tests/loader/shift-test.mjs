@@ -131,6 +131,8 @@ const FRESH = [
     ["gemma3", {}, [], "f16"], ["gemma3", {rope_freq_base: 1e6}, ["--rope-freq-base", "1000000"], "f16"],
     ["qwen2vl", {}, [], "f16"], ["deepseek2-mla", {}, [], "f16"], ["deepseek2-mha", {}, [], "f16"],
     ["deepseek32", {}, [], "f16"], ["minimax-m3", {}, [], "f16"], ["lfm2", {}, [], "f16"], ["jamba", {}, [], "f16"],
+    // in f16 its index chooses other cells for deeper layers
+    ["qwen4exp", {type_k: CACHE_TYPES.f32, type_v: CACHE_TYPES.f32}, [], "f32"],
 ];
 
 // Sixteen factors that differ, as those of Llama 3 and of longrope do.

@@ -28,6 +28,11 @@ try kvtool seq shift "$plain" --by 3 -o out
 try kvtool seq shift "$plain" --by 3 --rope-pairs neox --rope-freq-base 0 --head-size 32 -o out
 try kvtool seq shift "$plain" --by 3 --rope-pairs neox --rope-freq-base 1e4 --head-size 48 -o out
 try kvtool seq shift "$rotated" --by 3 -m "$TESTDATA/models/llama-h64.gguf" -o out
-try kvtool seq shift "$rotated" --by 3 -m "$TESTDATA/models/qwen4exp.gguf" --rotation none -o out
+# a model that cannot be the file's, by its name or by its layers
+try kvtool seq shift "$several" --by 3 -m "$TESTDATA/models/gemma3.gguf" -o out
+try kvtool seq shift "$rotated" --by 3 -m "$TESTDATA/models/deepseek2-mla.gguf" --rotation none -o out
+try kvtool seq shift "$rotated" --by 3 -m "$TESTDATA/models/gemma3.gguf" --rotation none -o out
+# an index that holds keys of whole blocks
+try kvtool seq shift "$TESTDATA/server/b0.7.0/qwen4exp.ggsq" --by 4 -m "$TESTDATA/models/qwen4exp.gguf" -o out
 ls
 same before "$several"
