@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "kvtool/plan.h"
 
@@ -35,6 +37,10 @@ void defrag(Plan& plan, const DefragOptions& options);
 // belong to the one sequence of the file.
 [[nodiscard]] std::vector<std::uint32_t> defrag_order(const CellTable& cells, bool keep_unnamed,
                                                       bool stable);
+
+// What another order of cells may change in the model's answers although every cell keeps what it
+// holds, one sentence each. Empty where the plan keeps the order or the order does not matter.
+[[nodiscard]] std::vector<std::string> dangers_of_order(const Plan& plan);
 
 struct TruncateOptions {
   // How many positions the model's window layers look back, the new one included (n_swa). Without

@@ -1,5 +1,9 @@
 #include "cli/rewrite.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+
 #include "cli/companions.h"
 #include "cli/progress.h"
 #include "kvtool/error.h"
@@ -90,6 +94,12 @@ Json json_of(const std::vector<TensorLoss>& losses) {
                     {"relative_l2", loss.relative_l2},
                     {"not_finite", loss.not_finite}});
   return list;
+}
+
+void warn(const Plan& plan, const std::vector<std::string>& warnings, Json& figures) {
+  figures["warnings"] = warnings;
+  for (const std::string& warning : warnings)
+    fmt::print(stderr, "kvtool: {}: warning: {}\n", source_of(plan).name(), warning);
 }
 
 void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options, Json figures,

@@ -45,6 +45,10 @@ std::uint64_t write_output(const Plan& plan, const RewriteOptions& options,
 // The figures of what conversions lost, for --json.
 [[nodiscard]] Json json_of(const std::vector<TensorLoss>& losses);
 
+// Tells what a user should know before relying on the output: on standard error, whatever becomes
+// of the figures, and among them as "warnings".
+void warn(const Plan& plan, const std::vector<std::string>& warnings, Json& figures);
+
 // Figures of a rewrite: printed as JSON with --json, else as the given lines unless -q or the
 // output itself goes to standard output.
 void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options, Json figures,

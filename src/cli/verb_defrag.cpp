@@ -102,6 +102,7 @@ int run(const Options& o) {
     figures["shared"] = folded;
     lines.insert(lines.begin(), fmt::format("folded {} into equal ones", counted(folded, "cell")));
   }
+  warn(plan, dangers_of_order(plan), figures);
   report(plan, size, o.rewrite, figures, lines);
   return exit_fine;
 }

@@ -18,11 +18,12 @@ int run(const Options& o) {
   const CellAddress from{o.where.memory, o.where.stream, o.from};
   const Plan plan = move(open(o.rewrite.input), from, o.to, o.count);
   const std::uint64_t size = write_output(plan, o.rewrite);
-  const Json figures = {{"memory", from.memory},
-                        {"stream", from.stream},
-                        {"from", o.from},
-                        {"to", o.to},
-                        {"count", o.count}};
+  Json figures = {{"memory", from.memory},
+                  {"stream", from.stream},
+                  {"from", o.from},
+                  {"to", o.to},
+                  {"count", o.count}};
+  warn(plan, dangers_of_order(plan), figures);
   report(plan, size, o.rewrite, figures,
          {fmt::format("memory {} stream {}: moved {} from {} to {}", from.memory, from.stream,
                       counted(o.count, "cell"), o.from, o.to)});

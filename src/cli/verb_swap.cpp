@@ -18,7 +18,8 @@ int run(const Options& o) {
   const CellAddress b{o.where.memory, o.where.stream, o.second};
   const Plan plan = swap(open(o.rewrite.input), a, b);
   const std::uint64_t size = write_output(plan, o.rewrite);
-  const Json figures = {{"memory", a.memory}, {"stream", a.stream}, {"cells", {a.cell, b.cell}}};
+  Json figures = {{"memory", a.memory}, {"stream", a.stream}, {"cells", {a.cell, b.cell}}};
+  warn(plan, dangers_of_order(plan), figures);
   report(plan, size, o.rewrite, figures,
          {fmt::format("memory {} stream {}: exchanged cells {} and {}", a.memory, a.stream, a.cell,
                       b.cell)});
