@@ -47,6 +47,8 @@ struct Conversion {
   Plan plan;
   std::vector<std::string> changes;  // what was done, one sentence each
   std::vector<std::string> costs;    // what was lost or may surprise, one sentence each
+  std::vector<std::string> warnings;  // what was asked for and changes nothing, and what the target
+                                      // will take and read wrongly; one sentence each
 };
 
 // Throws Error(refused) with the reason and the option that would allow it, Error(usage) for

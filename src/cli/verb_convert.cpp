@@ -76,8 +76,9 @@ int run(const Options& o) {
   const Conversion conversion = convert_file(o);
   std::vector<TensorLoss> losses;
   const std::uint64_t size = write_output(conversion.plan, o.rewrite, &losses);
-  report(conversion.plan, size, o.rewrite, json_of(conversion, losses),
-         lines_of(conversion, losses));
+  Json figures = json_of(conversion, losses);
+  warn(conversion.plan, conversion.warnings, figures);
+  report(conversion.plan, size, o.rewrite, figures, lines_of(conversion, losses));
   return exit_fine;
 }
 

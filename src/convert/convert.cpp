@@ -52,6 +52,8 @@ class Converter {
     for (std::size_t m = 0; m < output().state.memories.size(); ++m)
       note_memory(source_->state.memories[m], output().state.memories[m]);
     note_layout();
+    result_.warnings = idle_wishes(output().state, wishes());
+    warn_of_row_order();
     output().dialect = dialect_;
     return std::move(result_);
   }
@@ -180,6 +182,14 @@ class Converter {
     note("V in", v_layout_of(before), v_layout_of(after));
     note("rotation of K", std::to_string(x->rot_k), std::to_string(y->rot_k));
     note("rotation of V", std::to_string(x->rot_v), std::to_string(y->rot_v));
+  }
+
+  // The halves of deepseek2's K rows stay as they are: which way round the source has them is known
+  // by its date only.
+  void warn_of_row_order() {
+    if (!target_.era || !target_.model) return;
+    for (Finding& danger : target::silent_dangers(*source_, target_))
+      if (danger.code == "mla_row_order") result_.warnings.push_back(std::move(danger.message));
   }
 
   void note_layout() {

@@ -60,4 +60,8 @@ using TokenOf = std::function<std::optional<TokenId>(Position)>;
 // many those are.
 std::uint64_t set_extension(State& state, CellExtension kind, const TokenOf& token_of);
 
+// What the target asks of tensors that `state` has none of, one sentence each: nothing in the output
+// follows it. Empty where the state holds no cells, which fits any types.
+[[nodiscard]] std::vector<std::string> idle_wishes(const State& state, const TensorWishes& wishes);
+
 }  // namespace kvtool::convert_steps

@@ -79,10 +79,9 @@ class Dangers {
     const MlaRows mine = target_.era->mla_rows;
     if (written_.mla_rows == mine && mine != MlaRows::unknown) return;
     warn("mla_row_order",
-         "deepseek2 stored the halves of its K rows the other way round in mid 2025 (seen in July "
-         "2025; as before by January 2026), and no file says which: a loader of the other time "
-         "takes "
-         "it and answers nonsense");
+         "deepseek2 stored the halves of its K rows the other way round in the second half of 2025 "
+         "(seen in July and December; as before by January 2026), and no file says which: a loader "
+         "of the other time takes it and answers nonsense");
   }
 
   // Readers cleared all streams before each one.
