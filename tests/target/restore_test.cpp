@@ -147,6 +147,12 @@ void expect_logged(const json& c, const Restore& r, const std::string& name) {
       << name << ": expected \"" << log << "\" among " << c["log"];
 }
 
+// Says why a prediction missed, where that is known.
+void explain(const std::string& name) {
+  const auto known = expected_misses().find(name);
+  fmt::print("missed: {}: {}\n", name, known == expected_misses().end() ? "?" : known->second);
+}
+
 class RecordedRestores : public testing::TestWithParam<const char*> {};
 
 TEST_P(RecordedRestores, AreForetold) {
@@ -160,6 +166,7 @@ TEST_P(RecordedRestores, AreForetold) {
     const bool hit = answer_of(r) == recorded(c);
     ++all;
     right += hit ? 1U : 0U;
+    if (!hit) explain(name);
     EXPECT_EQ(hit, expected_misses().count(name) == 0)
         << name << "\n  file: " << c["file"] << "\n  recorded:  " << text(recorded(c))
         << "\n  predicted: " << text(answer_of(r))
