@@ -4,21 +4,16 @@
 //
 //   KVTOOL=.../kvtool KVTOOL_LOADER_PACKAGES=DIR node convert-test.mjs
 //
-// KVTOOL_MODERN_DUMPS=FOLDER takes the older dumps from there instead of testdata/modern (same names below it).
+// KVTOOL_CORPUS=FOLDER takes all older dumps of modern/dumps below it, those of clients too, instead of testdata/modern.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import {after, test} from "node:test";
-import {fileURLToPath} from "node:url";
 import {assertContinued, assertSame} from "./compare.mjs";
+import {dumpsIn, modelPath, OLDER, olderClientDumps, rotates, sidecarOf, TESTDATA} from "./corpus.mjs";
 import {runKvtool} from "./kvtool.mjs";
 import {contextOfSidecar, loadAndContinue} from "./loader.mjs";
-
-const TESTDATA = fileURLToPath(new URL("../../testdata/", import.meta.url));
-const DUMPS = process.env.KVTOOL_MODERN_DUMPS ?? path.join(TESTDATA, "modern");
-const OLDER = ["b4748", "rn-0.6.7", "rn-0.11.0", "rn-0.11.5", "b9254", "b10256"];
-const FIRST_TO_ROTATE = OLDER.indexOf("b9254");
 
 // The writers ran other builds on other processors: 0.041 was seen for two recurrent models, else at most 0.028.
 const OTHER_BUILD_TOLERANCE = 0.06;
@@ -29,8 +24,7 @@ const work = fs.mkdtempSync(path.join(os.tmpdir(), "kvtool-convert-"));
 after(() => fs.rmSync(work, {recursive: true}));
 
 const together = {concurrency: os.cpus().length};
-const sidecarOf = (file) => JSON.parse(fs.readFileSync(file + ".json", "utf8"));
-const modelOf = (file) => path.join(TESTDATA, "models", sidecarOf(file).params.model);
+const modelOf = (file) => modelPath(sidecarOf(file).params.model);
 const today = (name) => path.join(TESTDATA, "modern/b11118", name);
 
 let outputs = 0;
@@ -50,15 +44,13 @@ function load(dump, like, changes = {}, sequence = 0) {
 
 // --- older builds
 
-// Nothing in these files says that their K rows have another order of halves (deepseek2 of July 2025).
-const isSilentlyWrong = (folder, {params}) => folder === "rn-0.6.7" && params.model.startsWith("deepseek2");
+// Nothing in these files says that their K rows have another order of halves (deepseek2 of the second half of 2025).
+const isSilentlyWrong = (writer, model) => ["rn-0.6.7", "b7347"].includes(writer) && model.startsWith("deepseek2");
 
-const rotationOption = (folder) => ["--rotation", OLDER.indexOf(folder) >= FIRST_TO_ROTATE ? "hadamard" : "none"];
+const rotationOption = (folder) => ["--rotation", rotates(folder) ? "hadamard" : "none"];
 
-function olderDumps() {
-    return OLDER.flatMap((folder) => fs.readdirSync(path.join(DUMPS, folder))
-        .filter((name) => /\.ggs[nq]$/.test(name)).map((name) => ({folder, file: path.join(DUMPS, folder, name)})));
-}
+// Sessions, slot files and bare states, but for states that lack a cache on purpose.
+const olderDumps = () => OLDER.flatMap((folder) => dumpsIn(folder, /\.(ggs[nq]|rawseq\d+\.raw)$/).map((file) => ({folder, file})));
 
 const convertForToday = ({folder, file}) =>
     convert(file, "--loader", "v0.4.0", "--model", modelOf(file), "--drop", "outputs", ...rotationOption(folder));
@@ -86,20 +78,66 @@ async function distanceToWriter({file}, output) {
     return distance(expected.logits8, next.logits);
 }
 
+/** Such a file is far off, and `check` warns of it before it is used. */
+async function assertSilentlyWrong(off, file, model) {
+    assert.ok(off > FAR_OFF, `only ${off} off`);
+    const {stdout} = await runKvtool("check", file, "--json", "--loader", "v0.4.0", "--model", modelPath(model));
+    assert.ok(JSON.parse(stdout).findings.some(({code}) => code === "mla_row_order"), "check does not warn");
+}
+
 async function checkOlder(t, one, counts) {
     const off = await distanceToWriter(one, await convertForToday(one));
+    counts.loaded++;
     if (off === undefined) return t.diagnostic("loads; its writer has no logits to compare");
     t.diagnostic(`logits off by ${off.toFixed(4)}`);
-    if (isSilentlyWrong(one.folder, sidecarOf(one.file))) return assert.ok(off > FAR_OFF, `only ${off} off`);
+    const {model} = sidecarOf(one.file).params;
+    if (isSilentlyWrong(one.folder, model)) {
+        await assertSilentlyWrong(off, one.file, model);
+        return counts.warned++;
+    }
     assert.ok(off <= OTHER_BUILD_TOLERANCE, `logits are off by ${off}`);
     counts.compared++;
+    counts.furthest = Math.max(counts.furthest, off);
 }
 
 test("files of older builds give the logits that their writers saw", together, async (t) => {
-    const counts = {compared: 0};
-    await Promise.all(olderDumps().map((one) =>
+    const counts = {loaded: 0, compared: 0, warned: 0, furthest: 0}, all = olderDumps();
+    await Promise.all(all.map((one) =>
         t.test(`${one.folder}/${path.basename(one.file)}`, (t) => checkOlder(t, one, counts))));
+    t.diagnostic(`${counts.loaded} of ${all.length} load; ${counts.compared} give the logits of their writers, off by ` +
+        `${counts.furthest.toFixed(4)} at most; ${counts.warned} are silently wrong and check warns of them`);
+    assert.equal(counts.loaded, all.length);
     assert.ok(counts.compared >= 15, `only ${counts.compared} files were compared`);
+});
+
+// --- clients of that time, which noted the five most probable tokens after one more
+
+const CLIENT_CONTEXT = {n_ctx: 128, n_batch: 64, n_ubatch: 64, n_seq_max: 1, flash_attn_type: 1, swa_full: false};
+
+function logProbabilities(logits) {
+    const most = Math.max(...logits), sum = logits.reduce((all, x) => all + Math.exp(x - most), 0);
+    return logits.map((x) => x - most - Math.log(sum));
+}
+
+async function distanceToClient({file, model, header_tokens, reload_top5}) {
+    const made = await convert(file, "--loader", "v0.4.0", "--model", modelPath(model), "--flash-attn", "on", "--rotation", "none");
+    const result = await loadAndContinue({model: modelPath(model), dump: made, context: CLIENT_CONTEXT});
+    assertContinued(result);
+    assert.deepEqual(result.tokens, header_tokens);
+    const logs = logProbabilities(result.next[0].logits);
+    return Math.max(...reload_top5.map(([id, p]) => Math.abs(logs[id] - Math.log(p))));
+}
+
+test("files of older clients give the probabilities that they saw", together, async (t) => {
+    const all = olderClientDumps();
+    await Promise.all(all.map((one) => t.test(path.basename(one.file), async (t) => {
+        const off = await distanceToClient(one);
+        t.diagnostic(`log-probabilities off by ${off.toFixed(4)}`);
+        if (isSilentlyWrong(one.source.llama_cpp, one.model)) return assertSilentlyWrong(off, one.file, one.model);
+        assert.ok(off <= OTHER_BUILD_TOLERANCE, `log-probabilities are off by ${off}`);
+    })));
+    t.diagnostic(`${all.length} files`);
+    assert.ok(all.length >= 3);
 });
 
 test("the version word alone is not enough where rows are rotated", async () => {

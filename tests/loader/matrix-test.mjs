@@ -4,20 +4,19 @@
 //
 //   KVTOOL=.../kvtool KVTOOL_LOADER_PACKAGES=DIR node matrix-test.mjs
 //
-// KVTOOL_MODERN_DUMPS=FOLDER takes the dumps from there instead of testdata/modern (same names below it).
+// KVTOOL_CORPUS=FOLDER takes the dumps of modern/dumps below it instead of testdata/modern.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import {after, test} from "node:test";
-import {fileURLToPath} from "node:url";
+import {MODERN_DUMPS, modelPath} from "./corpus.mjs";
 import {exchangeKeysAndValues} from "./damage.mjs";
 import {rangesOf, runKvtool, writeChanged} from "./kvtool.mjs";
 import {Llama} from "./llama.mjs";
 import {contextOfSidecar} from "./loader.mjs";
 
-const TESTDATA = fileURLToPath(new URL("../../testdata/", import.meta.url));
-const FOLDER = path.join(process.env.KVTOOL_MODERN_DUMPS ?? path.join(TESTDATA, "modern"), "b11118");
+const FOLDER = path.join(MODERN_DUMPS, "b11118");
 const NEXT_TOKEN = 100;
 
 // How far the logits may move by the coarser of the two files' types: root mean square, in parts of their spread. See
@@ -29,8 +28,6 @@ after(() => fs.rmSync(work, {recursive: true}));
 
 const llama = new Llama(process.env.KVTOOL_LOADER_PACKAGES ?? ".");
 const models = new Map();
-
-const modelPath = (name) => path.join(TESTDATA, "models", name);
 
 function modelOf(name) {
     if (!models.has(name)) models.set(name, llama.model(modelPath(name)));

@@ -17,7 +17,7 @@ const FIRST_PROMPT = "the cat sat on the mat";
 const SECOND_PROMPT = FIRST_PROMPT + " and looked at the moon";
 
 // The models are random; a grammar keeps what they say printable.
-const COMPLETION = {
+export const COMPLETION = {
     n_predict: 6, cache_prompt: true, temperature: 0, seed: 1, n_probs: 5, return_tokens: true, grammar: "root ::= [a-z ]{1,99}",
 };
 
