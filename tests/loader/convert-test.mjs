@@ -212,6 +212,13 @@ test("a wrong word about rotation is far off", async (t) => {
     assert.ok(Math.min(there, back) > 0.5);
 });
 
+test("without a word about rotation it is refused", async () => {
+    const {status, stderr} = await runKvtool("convert", today(H64_Q8_0), "-o", path.join(work, "unknown"),
+        "--cache-type-k", "f16", "--cache-type-v", "f16", "--model", modelOf(today(H64_Q8_0)));
+    assert.equal(status, 2);
+    assert.match(stderr, /--rotation none or hadamard/);
+});
+
 // --- orientation, streams, kinds
 
 /** Converted and loaded under `changes`, a dump goes on as the original does. */

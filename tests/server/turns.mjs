@@ -35,7 +35,7 @@ function programOfCommandLine() {
     process.exit(2);
 }
 
-const program = programOfCommandLine();
+export const program = programOfCommandLine();
 
 /** Where slot files lie; it goes when the tests are through. */
 export const work = fs.mkdtempSync(path.join(os.tmpdir(), "kvtool-server-"));
