@@ -12,11 +12,16 @@ namespace {
 std::atomic<std::size_t> live{0};
 std::atomic<std::size_t> most_live{0};
 
-void* allocate(std::size_t size) {
+void* try_to_allocate(std::size_t size) noexcept {
   void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
-  live += malloc_usable_size(memory);
+  live += malloc_usable_size(memory);  // 0 of nullptr
   if (live > most_live) most_live = live.load();
+  return memory;
+}
+
+void* allocate(std::size_t size) {
+  void* memory = try_to_allocate(size);
+  if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
@@ -30,10 +35,14 @@ void release(void* memory) {
 
 void* operator new(std::size_t size) { return allocate(size); }
 void* operator new[](std::size_t size) { return allocate(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return try_to_allocate(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return try_to_allocate(size); }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete[](void* memory) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { release(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
 
 namespace kvtool::test {
 

@@ -1,0 +1,95 @@
+#include "fuzz/seeds.h"
+
+#include <map>
+#include <stdexcept>
+
+#include "gguf/gguf_builder.h"
+#include "kvtool/open.h"
+#include "kvtool/pack.h"
+#include "kvtool/tokens.h"
+#include "support/tiny_dump.h"
+
+namespace kvtool::fuzz {
+namespace {
+
+using test::Bytes;
+using test::ByteVector;
+using Inputs = std::vector<ByteVector>;
+
+Inputs dumps() {
+  Inputs all;
+  for (const test::TinyDump& tiny : test::tiny_dumps()) all.push_back(test::build(tiny));
+  return all;
+}
+
+// Each dump under each edit.
+Inputs edited_dumps() {
+  constexpr unsigned edits = 9;
+  Inputs all;
+  for (const ByteVector& dump : dumps())
+    for (unsigned edit = 0; edit < edits; ++edit)
+      all.push_back(Bytes().u8(edit).u16(0).u16(0x0100).u16(0x0200).append(dump).get());
+  return all;
+}
+
+ByteVector bytes_of(const std::vector<std::int32_t>& words) {
+  Bytes out;
+  for (const std::int32_t word : words) out.i32(word);
+  return out.get();
+}
+
+Inputs token_areas() {
+  const std::vector<TokenId> ids = {1, 2, 3, 4};
+  const ByteVector chunk = Bytes().filler(48).get();
+  const std::vector<MediaChunk> media = {{2, chunk}};
+  return {bytes_of({1, 2, 3}), bytes_of(encode_payload(ids, {})),
+          bytes_of(encode_payload(ids, media)), {}};
+}
+
+Inputs models() {
+  test::GgufBuilder b;
+  b.string("general.architecture", "llama").string("tokenizer.ggml.model", "llama");
+  b.strings("tokenizer.ggml.tokens", {"<unk>", "<s>", "\xe2\x96\x81the", "<0x0A>"});
+  b.i32s("tokenizer.ggml.token_type", {2, 3, 1, 6});
+  b.key("llama.rope.freq_base", GgufType::f32).f32(10000.0F);
+  b.key("llama.block_count", GgufType::u32).u32(2);
+  b.array("floats", GgufType::f32, 2).f32(1.5F).f32(-2.0F);
+  b.tensor("token_embd.weight", {64, 300}, 1, 0);
+  return {b.bytes(), b.bytes(2)};
+}
+
+Inputs packed_dumps() {
+  Inputs all;
+  for (const ByteVector& bytes : dumps()) {
+    const auto source = memory_source("seed", bytes);
+    MemorySink container;
+    pack(open_dump(source), container);
+    all.push_back(container.bytes());
+  }
+  MemorySink plain;
+  pack_plain(*memory_source("seed", dumps().front()), plain);
+  all.push_back(plain.bytes());
+  return all;
+}
+
+// Numbers of all sizes for each kernel and its variants.
+Inputs numbers() {
+  Inputs all;
+  for (unsigned kernel = 0; kernel < 5; ++kernel)
+    for (unsigned variant = 0; variant < 18; ++variant)
+      all.push_back(Bytes().u8(kernel).u8(variant * 7).filler(2048 + 4 * kernel).get());
+  return all;
+}
+
+}  // namespace
+
+Inputs seeds_of(const std::string& target) {
+  static const std::map<std::string, Inputs (*)()> makers = {
+      {"open", dumps},    {"rewrite", edited_dumps}, {"tokens", token_areas},
+      {"gguf", models},   {"packed", packed_dumps},  {"kernels", numbers}};
+  const auto maker = makers.find(target);
+  if (maker == makers.end()) throw std::invalid_argument("no seeds for " + target);
+  return maker->second();
+}
+
+}  // namespace kvtool::fuzz
