@@ -44,7 +44,8 @@ class CellTable {
   [[nodiscard]] CellExtra extra(std::size_t cell) const;
 
   void reserve(std::size_t cells);
-  void append(Position position, std::span<const SequenceId> sequences, const CellExtra& extra = {});
+  void append(Position position, std::span<const SequenceId> sequences,
+              const CellExtra& extra = {});
   // Appends cells that are known to exist but were not read: position -1, no ids.
   void append_unread(std::size_t cells);
   // Appends cell `cell` of another table (or of this one).

@@ -1,7 +1,7 @@
 // Two dumps compared by what they mean: tokens, cells by (sequence, position), values per layer.
 //
-// The order of cells in the file, the version, the streams, the orientation of V and the type do not
-// matter by themselves; where they change values, the figures show it.
+// The order of cells in the file, the version, the streams, the orientation of V and the type do
+// not matter by themselves; where they change values, the figures show it.
 #pragma once
 
 #include <cstdint>
@@ -135,7 +135,8 @@ struct CompareOptions {
   std::optional<std::pair<std::uint32_t, std::uint32_t>> layers;  // [first, end)
 };
 
-// Throws Error(io), also when a file changed meanwhile. Dumps that cannot be compared give the verdict not_comparable and the reason.
+// Throws Error(io), also when a file changed meanwhile. Dumps that cannot be compared give the
+// verdict not_comparable and the reason.
 [[nodiscard]] Comparison compare(const Dump& a, const Dump& b, const CompareOptions& options = {});
 
 [[nodiscard]] std::string name_of(Verdict verdict);

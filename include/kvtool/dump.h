@@ -1,7 +1,7 @@
 // What is in one saved file: immutable facts, and for every tensor the place where its bytes lie.
 //
-// Opening a dump reads metadata only. Shapes: a stream has C cells; a tensor in rows holds C rows of
-// `row_bytes`; a transposed tensor holds `width` channels of C elements of `element_bytes` each.
+// Opening a dump reads metadata only. Shapes: a stream has C cells; a tensor in rows holds C rows
+// of `row_bytes`; a transposed tensor holds `width` channels of C elements of `element_bytes` each.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,8 @@ enum class Body {
 };
 
 // The header struct of sessions 0 to 7: the model parameters of the build, as raw memory. The names
-// are those of kvtool-format(5), with the size in bytes; fields are listed in format/header_struct.h.
+// are those of kvtool-format(5), with the size in bytes; fields are listed in
+// format/header_struct.h.
 enum class HeaderStruct {
   none, j32, j40, j48, j52, g48, g52, s52, s60, s68, s76, s84a, s84b, s92, s96, s100a, s100b, s116,
   s120, s124, s152, s156, s164, s168, s176, s3236, s6308
@@ -71,8 +72,8 @@ struct Dialect {
   bool sequence_ids = true;           // sequence files store the source id in each cell
   bool rotation = false;              // rot_k and rot_v in each attention cache (11 / 4)
   bool prefix = false;                // sequence states: 0xaf143cd8 and the source id come first
-  bool state_word = false;            // ik_llama.cpp: a word for recurrent states (version 3 / 9 on)
-  bool index_word = false;            // ik_llama.cpp: a word for index rows (version 4 / 10 on)
+  bool state_word = false;            // ik_llama.cpp: word for recurrent states (version 3 / 9 on)
+  bool index_word = false;            // ik_llama.cpp: word for index rows (version 4 / 10 on)
   CellExtension extension = CellExtension::none;
   Body body = Body::current;
   HeaderStruct header = HeaderStruct::none;
@@ -127,7 +128,7 @@ struct Stream {
   CellTable cells;
   CellTable beyond;                // sessions 2 to 4: cells behind those, listed without K and V
   std::uint32_t v_transposed = 0;  // the stored flag (recurrent: s_trans)
-  std::uint32_t rot_k = 0;         // width of K's Hadamard rotation, 0: none; dialects with rotation
+  std::uint32_t rot_k = 0;         // width of K's Hadamard rotation, 0 none; dialects with rotation
   std::uint32_t rot_v = 0;
   std::vector<Layer> layers;
   std::uint32_t ordinal = 0;       // number of this stream in the dump, in file order

@@ -51,15 +51,16 @@ struct TruncateOptions {
 // Keeps the first `tokens` tokens and their cells; positions are taken through the media table.
 // Checkpoints beyond go, as do the logits of the last token. Throws Error(usage) for more tokens
 // than there are, and Error(refused): within an image or a sound; for a file of several sequences;
-// when the tokens are not those of the cells; when a window cache does not hold what the token after
-// the cut looks back to (the oldest place for a cut is named); for recurrent states and
+// when the tokens are not those of the cells; when a window cache does not hold what the token
+// after the cut looks back to (the oldest place for a cut is named); for recurrent states and
 // compressed caches, unless nothing of them is cut off.
 [[nodiscard]] Plan truncate(std::shared_ptr<const Dump> dump, std::uint64_t tokens,
                             const TruncateOptions& options = {});
 
-// Goes back to checkpoint number `checkpoint` of the tail, as a server does: what cannot be cut comes
-// from it, the rest is cut at its tokens. Later checkpoints go. Throws Error(usage) if there is no
-// such checkpoint, Error(refused) if it does not belong to the file or the rest cannot be cut.
+// Goes back to checkpoint number `checkpoint` of the tail, as a server does: what cannot be cut
+// comes from it, the rest is cut at its tokens. Later checkpoints go. Throws Error(usage) if there
+// is no such checkpoint, Error(refused) if it does not belong to the file or the rest cannot be
+// cut.
 [[nodiscard]] Plan truncate_to_checkpoint(std::shared_ptr<const Dump> dump, std::size_t checkpoint);
 
 }  // namespace kvtool

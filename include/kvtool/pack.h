@@ -1,7 +1,8 @@
 // The compressed container (.kvz) and seekable zstd files: packing and unpacking.
 //
-// Reading needs nothing of this: open_source() gives the content of either, and of any zstd file, as
-// a Source that unpacks what is read of it and checks it. kvtool-format(5) specifies the container.
+// Reading needs nothing of this: open_source() gives the content of either, and of any zstd file,
+// as a Source that unpacks what is read of it and checks it. kvtool-format(5) specifies the
+// container.
 #pragma once
 
 #include <cstdint>
@@ -78,8 +79,8 @@ struct Packing {
 // Nothing for a source that is not compressed.
 [[nodiscard]] std::optional<Packing> packing_of(const Source& source);
 
-// Opens the base of a container, which calls it `name`, when it is needed. Without one the folder of
-// the container is searched for a file of that name, packed or not.
+// Opens the base of a container, which calls it `name`, when it is needed. Without one the folder
+// of the container is searched for a file of that name, packed or not.
 using BaseOpener = std::function<std::shared_ptr<const Source>(const std::string& name)>;
 
 // As open_source(path), with a base for containers.

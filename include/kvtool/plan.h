@@ -1,4 +1,5 @@
-// What an output will hold: the labels of a target dump, and which source cells its data comes from.
+// What an output will hold: the labels of a target dump, and which source cells its data comes
+// from.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Rotary positions: how K turns when a cell gets another position.
 //
 // A head's elements are taken in pairs, and a pair turns by an angle that is proportional to the
-// position. So K of position p becomes K of p + d by turning each pair by d times its angle, whatever
-// p was, and several moves are one turn by their sum. Lengths do not change: YaRN's and longrope's
-// factors of magnitude are in K already.
+// position. So K of position p becomes K of p + d by turning each pair by d times its angle,
+// whatever p was, and several moves are one turn by their sum. Lengths do not change: YaRN's and
+// longrope's factors of magnitude are in K already.
 #pragma once
 
 #include <array>
@@ -101,8 +101,8 @@ struct RopeOptions {
   std::optional<std::uint64_t> context;  // n_ctx of a sequence: chooses the factors of longrope
 };
 
-// How K of the memories of `dump` turns, by the keys of its model: memories without a rope where the
-// model uses none. Throws Error(unsupported) for architectures whose rope is not known here,
+// How K of the memories of `dump` turns, by the keys of its model: memories without a rope where
+// the model uses none. Throws Error(unsupported) for architectures whose rope is not known here,
 // Error(usage) when something is missing that the caller has to say, Error(damaged).
 [[nodiscard]] RopeFacts rope_of_model(const Gguf& model, const Dump& dump,
                                       const RopeOptions& options = {});

@@ -31,8 +31,8 @@ struct EvidenceOptions {
 };
 
 // Of every attention cache with quantized K that may be rotated, in file order. The block that a
-// model is rotated in depends on its heads, which no file shows: each that divides its rows is tried.
-// Throws Error(io).
+// model is rotated in depends on its heads, which no file shows: each that divides its rows is
+// tried. Throws Error(io).
 [[nodiscard]] std::vector<CacheEvidence> rotation_evidence(const Dump& dump,
                                                            const EvidenceOptions& options = {});
 

@@ -1,7 +1,8 @@
 // Edits of sequences: what llama.cpp's llama_memory_seq_* calls do to a live cache, done to a file.
 //
 // Each works on a plan, so that several can follow one another and the bytes are written once. The
-// stored tokens and the tail of a slot file follow. Positions are given as they are before the edit.
+// stored tokens and the tail of a slot file follow. Positions are given as they are before the
+// edit.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,8 @@ struct PositionOptions {
 void change_positions(SequenceEdit& edit, const PositionChange& change,
                       const PositionOptions& options = {});
 
-// The moves that close what is removed: cells behind it come forward. Overlapping ranges count once.
+// The moves that close what is removed: cells behind it come forward. Overlapping ranges count
+// once.
 [[nodiscard]] std::vector<PositionMove> closing_moves(std::vector<PositionRange> removed);
 
 // Gives the cells of sequence `from` at `positions` to `to` as well, as a copy where sequences have

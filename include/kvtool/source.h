@@ -28,8 +28,8 @@ class Source {
   // Fills `out` with the bytes from `offset` on. Throws Error(io) if the file ends before, was
   // changed meanwhile, or cannot be read.
   virtual void read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
-  // How many bytes from `offset` on are as cheap to read as the one there: a reader that reads ahead
-  // goes no further. Behind them begins what has to be unpacked on its own.
+  // How many bytes from `offset` on are as cheap to read as the one there: a reader that reads
+  // ahead goes no further. Behind them begins what has to be unpacked on its own.
   [[nodiscard]] virtual std::uint64_t look_ahead(std::uint64_t offset) const {
     return size() - offset;
   }

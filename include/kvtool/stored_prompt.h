@@ -23,8 +23,8 @@ struct RewindFacts {
   bool window = false;     // there is a window cache
   bool recurrent = false;  // a recurrent state knows only the end of its prompt
   bool verbatim = false;   // there are parts whose inner life is not known
-  std::int64_t oldest = 0;  // oldest position that every memory still knows; of a state: where it stands
-  std::int64_t reach = 0;   // positions before the next token that a window needs, see src/query/rewind.h
+  std::int64_t oldest = 0;  // oldest position that every memory knows; of a state: where it stands
+  std::int64_t reach = 0;   // positions before the next token that a window needs (query/rewind.h)
   std::vector<RewindPoint> checkpoints;  // in file order, which is by length
 };
 

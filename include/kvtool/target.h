@@ -119,7 +119,8 @@ struct ModelShape {
 // for architectures whose memory kvtool does not know, with the advice to use a dump of the target
 // instead (--like).
 [[nodiscard]] ModelShape shape_of_model(const Gguf& model, const Era& era);
-// The shape that a dump shows. What a dump does not store (heads, window, vocabulary) stays unknown.
+// The shape that a dump shows. What a dump does not store (heads, window, vocabulary) stays
+// unknown.
 [[nodiscard]] ModelShape shape_of_dump(const Dump& dump);
 
 struct Target {

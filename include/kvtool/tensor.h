@@ -30,9 +30,9 @@ void rotate(std::span<float> numbers, std::uint32_t block);
 [[nodiscard]] std::uint32_t key_rotation_block(std::uint32_t head_size);
 [[nodiscard]] std::uint32_t value_rotation_block(std::uint32_t head_size);
 
-// Gathers how much the channels of a K tensor differ in size, as stored and after one more rotation.
-// A trained K has large and small channels; rotation smears the differences, and a second one brings
-// them back. Evidence, not proof: one family of models was measured.
+// Gathers how much the channels of a K tensor differ in size, as stored and after one more
+// rotation. A trained K has large and small channels; rotation smears the differences, and a second
+// one brings them back. Evidence, not proof: one family of models was measured.
 class RotationEvidence {
  public:
   // `width` numbers a row, a multiple of `block`. Throws Error(refused) when it is not.
@@ -55,7 +55,8 @@ class RotationEvidence {
   std::vector<double> rotated_;  // the same after one more rotation
 };
 
-// All layers of a cache together: the geometric mean of their ratios; 1, which says nothing, for none.
+// All layers of a cache together: the geometric mean of their ratios; 1, which says nothing, for
+// none.
 [[nodiscard]] double combined_ratio(std::span<const double> ratios);
 
 enum class Rotation { plain, rotated, undecided };
@@ -72,7 +73,7 @@ struct Panel {
   std::size_t columns = 0;
   std::size_t element_bytes = 0;  // 1, 2 or 4
   std::size_t in_stride = 0;      // bytes from a row of the input to the next
-  std::size_t out_stride = 0;     // bytes from a row of the output, a column of the input, to the next
+  std::size_t out_stride = 0;     // bytes from an output row, an input column, to the next
 };
 
 // Element (row, column) of `in` goes to (column, row) of `out`; bytes of `out` between its rows are

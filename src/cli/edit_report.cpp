@@ -45,7 +45,8 @@ std::vector<std::string> lines_of(const SequenceEdit& edit, const std::string& h
   std::vector<std::string> lines = {headline};
   for (const Json& m : figures["memories"])
     lines.push_back(fmt::format("memory {} ({}): {} -> {} cells", m["memory"].get<std::size_t>(),
-                                m["role"].get<std::string>(), m["cells_before"].get<std::uint64_t>(),
+                                m["role"].get<std::string>(),
+                                m["cells_before"].get<std::uint64_t>(),
                                 m["cells_after"].get<std::uint64_t>()));
   const auto add = [&](const char* what, const char* before, const char* after) {
     const auto a = figures[before].get<std::uint64_t>();
@@ -61,8 +62,8 @@ std::vector<std::string> lines_of(const SequenceEdit& edit, const std::string& h
 
 }  // namespace
 
-void write_edit(const SequenceEdit& edit, const RewriteOptions& options, const std::string& headline,
-                const Json& figures) {
+void write_edit(const SequenceEdit& edit, const RewriteOptions& options,
+                const std::string& headline, const Json& figures) {
   std::vector<TensorLoss> losses;
   const std::uint64_t size = write_output(edit.plan, options, &losses);
   Json all = figures;

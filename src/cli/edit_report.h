@@ -8,8 +8,9 @@
 
 namespace kvtool::cli {
 
-// Writes the edit's output and prints its figures: `headline` first, in JSON the members of `figures`.
-void write_edit(const SequenceEdit& edit, const RewriteOptions& options, const std::string& headline,
-                const Json& figures);
+// Writes the edit's output and prints its figures: `headline` first, in JSON the members of
+// `figures`.
+void write_edit(const SequenceEdit& edit, const RewriteOptions& options,
+                const std::string& headline, const Json& figures);
 
 }  // namespace kvtool::cli

@@ -56,7 +56,8 @@ Trailing trailing_named(const std::string& name) {
 }  // namespace
 
 void add_input(CLI::App& verb, InputOptions& input) {
-  verb.add_option("FILE", input.file, "the dump; - is standard input, zstd is unpacked")->required();
+  verb.add_option("FILE", input.file, "the dump; - is standard input, zstd is unpacked")
+      ->required();
   verb.add_option("--layout", input.layout, "take this layout, where several fit")
       ->type_name("NAME");
   verb.add_option("--trailing", input.trailing,

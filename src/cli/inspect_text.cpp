@@ -186,8 +186,8 @@ std::string memory_words(const Memory& memory, const Dialect& dialect) {
   if (memory.kind == MemoryKind::verbatim) return words + " (carried, not interpreted)";
   words += fmt::format(", {}", counted(cells_of(memory), "cell"));
   if (const Stream* shape = stream_with_layers(memory); shape != nullptr && memory.model_layers > 0)
-    words +=
-        fmt::format(", {} of {} layers have a state", layers_with_state(*shape), memory.model_layers);
+    words += fmt::format(", {} of {} layers have a state", layers_with_state(*shape),
+                         memory.model_layers);
   const std::string v = v_layout_of(memory);
   if (memory.kind == MemoryKind::attention && v != "none")
     words += v == "absent" ? ", no V" : fmt::format(", V {}", v == "rows" ? "in rows" : v);
@@ -233,8 +233,8 @@ void print_tail(const Tail& tail, Printer& out) {
     p.line(fmt::format("{} unknown bytes at {}", tail.trailing.size, tail.trailing.offset));
 }
 
-// Only of caches whose rotation the file does not tell. Of a packed file no more is unpacked than the
-// metadata, so its values are not looked at.
+// Only of caches whose rotation the file does not tell. Of a packed file no more is unpacked than
+// the metadata, so its values are not looked at.
 void print_rotation(const Dump& dump, Printer& out) {
   if (packing_of(*dump.source)) return;
   Paragraph p(out, "rotation");

@@ -21,11 +21,13 @@ std::vector<Candidate> ranked(const PromptSet& set, std::uint32_t prompt, std::s
   const auto shared = set.tree.shared_with_all(prompt);
   std::vector<Candidate> candidates;
   for (std::uint32_t f = 0; f < files; ++f)
-    candidates.push_back({f, shared[f], reuse_of(set.prompts[f], shared[f], set.tree.tokens(prompt))});
-  std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
-    return std::tuple(b.reuse.reused, b.shared, set.prompts[a.file].tokens) <
-           std::tuple(a.reuse.reused, a.shared, set.prompts[b.file].tokens);
-  });
+    candidates.push_back(
+        {f, shared[f], reuse_of(set.prompts[f], shared[f], set.tree.tokens(prompt))});
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const Candidate& a, const Candidate& b) {
+                     return std::tuple(b.reuse.reused, b.shared, set.prompts[a.file].tokens) <
+                            std::tuple(a.reuse.reused, a.shared, set.prompts[b.file].tokens);
+                   });
   return candidates;
 }
 
@@ -60,17 +62,19 @@ void print_tsv(const PromptSet& set, const std::vector<Candidate>& candidates, P
              c.reuse.reason.empty() ? "-" : c.reuse.reason);
 }
 
-void print_text(const PromptSet& set, std::uint64_t length, const std::vector<Candidate>& candidates,
-                std::size_t left_out, Printer& out) {
+void print_text(const PromptSet& set, std::uint64_t length,
+                const std::vector<Candidate>& candidates, std::size_t left_out, Printer& out) {
   out.line("prompt of {}", counted(length, "token"));
-  if (!candidates.empty()) out.line("{:>8} {:>11} {:>8} {:>8}  file", "reused", "recomputed", "shared", "stored");
+  if (!candidates.empty())
+    out.line("{:>8} {:>11} {:>8} {:>8}  file", "reused", "recomputed", "shared", "stored");
   for (const Candidate& c : candidates) {
     out.line("{:>8} {:>11} {:>8} {:>8}  {}", c.reuse.reused, c.reuse.recomputed, c.shared,
              set.prompts[c.file].tokens, printable(set.prompts[c.file].name));
     if (!c.reuse.reason.empty()) out.line("{:>39} {}", "", c.reuse.reason);
   }
   if (left_out > 0)
-    out.line("{} {} nothing with it", counted(left_out, "file"), left_out == 1 ? "shares" : "share");
+    out.line("{} {} nothing with it", counted(left_out, "file"),
+             left_out == 1 ? "shares" : "share");
 }
 
 }  // namespace

@@ -178,7 +178,9 @@ class Explainer {
     for (const std::string& cell : left) width = std::max(width, cell.size());
     for (std::size_t r = 0; r < rows; ++r) {
       const std::size_t symbol = first_shown() + r;
-      const char* mark = symbol < difference_.symbol ? " " : symbol == difference_.symbol ? ">" : " ";
+      const char* mark = symbol < difference_.symbol    ? " "
+                         : symbol == difference_.symbol ? ">"
+                                                        : " ";
       out.line("{} {:<{}}  {}", mark, left[r], width, right[r]);
     }
   }

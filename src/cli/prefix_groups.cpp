@@ -113,7 +113,11 @@ class Branches {
 class GroupText {
  public:
   GroupText(const PromptSet& set, const std::vector<PrefixGroup>& groups, Printer& out)
-      : set_(set), groups_(groups), repeated_(repeated(set, groups)), last_(groups.size()), out_(out) {
+      : set_(set),
+        groups_(groups),
+        repeated_(repeated(set, groups)),
+        last_(groups.size()),
+        out_(out) {
     std::vector<bool> followed(groups.size());  // by a later group in the same one
     for (std::size_t g = groups.size(); g-- > 0;) {
       last_[g] = groups[g].level == 0 || !followed[groups[g].parent];

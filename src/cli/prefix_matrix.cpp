@@ -22,7 +22,8 @@ void print_text(const PromptSet& set, Printer& out) {
   const std::size_t width = std::max(digits(longest), digits(set.prompts.size())) + 3;
   const std::size_t number = digits(set.prompts.size());
   std::string head(number, ' ');
-  for (std::size_t p = 1; p <= set.prompts.size(); ++p) head += fmt::format("{:>{}} ", p, width - 1);
+  for (std::size_t p = 1; p <= set.prompts.size(); ++p)
+    head += fmt::format("{:>{}} ", p, width - 1);
   out.line("{}  file", head);
   bool other_shapes = false;
   for (std::uint32_t a = 0; a < set.prompts.size(); ++a) {

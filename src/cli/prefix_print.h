@@ -19,8 +19,9 @@ void print_groups(const PromptSet& set, std::uint64_t least, Format format, Prin
 // Shared tokens of every pair.
 void print_matrix(const PromptSet& set, Format format, Printer& out);
 
-// The files by what a server would reuse of them for a prompt, the best first; at most `top` of them,
-// 0: all that share something. The answer is whether one does. The prompt is added to the set.
+// The files by what a server would reuse of them for a prompt, the best first; at most `top` of
+// them, 0: all that share something. The answer is whether one does. The prompt is added to the
+// set.
 bool print_best(PromptSet& set, const Prompt& prompt, std::size_t top, Format format, Printer& out);
 
 // The fields that stand at the front of every JSON document about several files.

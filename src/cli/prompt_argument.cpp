@@ -52,7 +52,8 @@ std::vector<TokenId> ids_of_json(const std::string& text) {
   for (const char* name : {"ids", "tokens"})
     if (json.is_object() && json.contains(name) && json[name].is_array())
       json = Json(json[name]);
-  if (!json.is_array()) refuse("JSON: expected a list of token ids, or one as \"tokens\" or \"ids\"");
+  if (!json.is_array())
+    refuse("JSON: expected a list of token ids, or one as \"tokens\" or \"ids\"");
   std::vector<TokenId> ids;
   for (const Json& item : json) ids.push_back(id_of(item));
   return ids;

@@ -14,9 +14,10 @@ struct Prompt {
   std::shared_ptr<const Dump> dump;  // if it is one
 };
 
-// What `text` names (if it is ids, call them `name`): "-" is standard input, then come files, then ids themselves. Ids are separated
-// by blanks or commas, or are JSON: a list of numbers, or of objects with "id", or an object that
-// has such a list as "tokens" or "ids". Throws Error(usage) for anything else.
+// What `text` names (if it is ids, call them `name`): "-" is standard input, then come files, then
+// ids themselves. Ids are separated by blanks or commas, or are JSON: a list of numbers, or of
+// objects with "id", or an object that has such a list as "tokens" or "ids". Throws Error(usage)
+// for anything else.
 [[nodiscard]] Prompt read_prompt(const std::string& text, const std::string& name);
 
 }  // namespace kvtool::cli

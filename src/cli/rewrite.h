@@ -23,8 +23,8 @@ struct RewriteOptions {
   bool no_progress = false;
 };
 
-// Declares -o, --in-place, --force, --dry-run, --json, -q, --no-progress; --in-place only where there
-// is one FILE.
+// Declares -o, --in-place, --force, --dry-run, --json, -q, --no-progress; --in-place only where
+// there is one FILE.
 void add_output(CLI::App& verb, RewriteOptions& options, bool one_file);
 // Declares FILE and its options, and -o, --in-place, --force, --dry-run, --json, -q, --no-progress.
 void add_rewrite(CLI::App& verb, RewriteOptions& options);

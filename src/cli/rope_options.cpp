@@ -94,7 +94,8 @@ std::uint32_t window_of(const WindowOptions& options, const Dump& dump) {
 
 void add_moves(CLI::App& verb, MoveOptions& o) {
   add_window(verb, o.window);
-  verb.add_flag("--labels-only", o.labels_only, "move the labels and leave K as it is (wrong for most models)");
+  verb.add_flag("--labels-only", o.labels_only,
+                "move the labels and leave K as it is (wrong for most models)");
   verb.add_option("--rotation", o.rotation,
                   "whether quantized K is rotated, where the file does not say")
       ->check(CLI::IsMember({"auto", "none", "hadamard"}))
@@ -118,7 +119,8 @@ void add_moves(CLI::App& verb, MoveOptions& o) {
   number("--yarn-ext-factor", o.rope.yarn_ext_factor, "how much of YaRN's mixture (1)");
   number("--yarn-beta-fast", o.rope.yarn_beta_fast, "turns above which a pair is left alone (32)");
   number("--yarn-beta-slow", o.rope.yarn_beta_slow, "turns below which it is slowed down (1)");
-  number("-c,--ctx-size", o.rope.context, "context of a sequence, which chooses longrope's factors");
+  number("-c,--ctx-size", o.rope.context,
+         "context of a sequence, which chooses longrope's factors");
 }
 
 Prepared prepare(const MoveOptions& o, std::shared_ptr<const Dump> dump, bool moves) {

@@ -23,9 +23,10 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
   constexpr std::size_t longest_word = 64;
   if (word.size() > longest_word) return {};
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& x, const auto& y) {
-    return edit_distance(word, x) < edit_distance(word, y);
-  });
+  const auto nearest =
+      std::min_element(known.begin(), known.end(), [&](const auto& x, const auto& y) {
+        return edit_distance(word, x) < edit_distance(word, y);
+      });
   if (nearest == known.end() || edit_distance(word, *nearest) > 1 + word.size() / 3) return {};
   return fmt::format("; did you mean {}?", *nearest);
 }

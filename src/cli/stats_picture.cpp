@@ -130,8 +130,9 @@ class Svg {
                          y_ + row_height - 3, anchor, escaped(text));
   }
   void rectangle(double x, double width, const std::string& fill) {
-    body_ += fmt::format("<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"/>\n",
-                         x, y_, width, row_height - 1, fill);
+    body_ +=
+        fmt::format("<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"/>\n", x,
+                    y_, width, row_height - 1, fill);
   }
 
   int y_ = 0;
@@ -156,7 +157,8 @@ std::string heat_color(double level) {
 std::string range_text(const TensorStats& s) {
   const auto [least, most] = range_of(s.cell_rms);
   if (least > most) return "nothing finite";
-  return least == most ? fmt::format("{:.3g}", least) : fmt::format("{:.3g} to {:.3g}", least, most);
+  return least == most ? fmt::format("{:.3g}", least)
+                       : fmt::format("{:.3g} to {:.3g}", least, most);
 }
 
 bool any_not_finite(const std::vector<TensorStats>& list) {
@@ -212,8 +214,9 @@ void draw_heat(const Dump& dump, const std::vector<TensorStats>& list, unsigned 
     out.line("{:<30} {}{}  {}", tensor_name(dump, s), line, std::string(width - levels.size(), ' '),
              range_text(s));
   }
-  out.line("from left to right: rms of each cell in file order, within its own smallest and largest{}",
-           any_not_finite(list) ? "; !: NaN or Inf" : "");
+  out.line(
+      "from left to right: rms of each cell in file order, within its own smallest and largest{}",
+      any_not_finite(list) ? "; !: NaN or Inf" : "");
 }
 
 std::string svg_of(const Dump& dump, const std::vector<TensorStats>& list) {
@@ -226,7 +229,8 @@ std::string svg_of(const Dump& dump, const std::vector<TensorStats>& list) {
     svg.label(fmt::format("{} layer {} {}", stream_name(dump, s.memory, s.stream), s.layer,
                           part_letter(dump, s.memory, s.is_v)));
     const auto levels = scaled(binned(s.cell_rms, svg_columns));
-    for (std::size_t c = 0; c < levels.size(); ++c) svg.box(c, levels.size(), heat_color(levels[c]));
+    for (std::size_t c = 0; c < levels.size(); ++c)
+      svg.box(c, levels.size(), heat_color(levels[c]));
     svg.scale(range_text(s));
     svg.next_row();
   }

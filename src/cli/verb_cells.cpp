@@ -90,7 +90,8 @@ Action add_cells(CLI::App& verb) {
   add_input(verb, options->input);
   add_filter(verb, options->filter);
   verb.add_flag("--json", options->json, "print a JSON object a line");
-  verb.add_flag("--tsv", options->tsv, "print tab-separated columns (the default)")->excludes("--json");
+  verb.add_flag("--tsv", options->tsv, "print tab-separated columns (the default)")
+      ->excludes("--json");
   return [options] { return run(*options); };
 }
 

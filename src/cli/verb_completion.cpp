@@ -95,8 +95,9 @@ void print_bash_tables(const CLI::App& app, Printer& out) {
   for_each_verb(app, [&](const char* name, const char*, const CLI::App& sub) {
     const Words parts = parts_of(sub);
     const std::string words =
-        parts.empty() ? fmt::format("words=\"{}\"", fmt::join(arguments_of(sub), " "))
-                      : fmt::format("[ \"$COMP_CWORD\" -ne 2 ] || words=\"{}\"", fmt::join(parts, " "));
+        parts.empty()
+            ? fmt::format("words=\"{}\"", fmt::join(arguments_of(sub), " "))
+            : fmt::format("[ \"$COMP_CWORD\" -ne 2 ] || words=\"{}\"", fmt::join(parts, " "));
     out.line("    {}) flags=\"{}\"{} {} ;;", name, fmt::join(flags_of(sub), " "),
              parts.empty() ? "" : ";", words);
   });

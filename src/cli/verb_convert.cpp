@@ -52,10 +52,10 @@ std::vector<std::string> lines_of(const Conversion& conversion,
   for (const std::string& change : conversion.changes) lines.push_back(change);
   for (const std::string& cost : conversion.costs) lines.push_back(fmt::format("cost: {}", cost));
   for (const TensorLoss& loss : losses)
-    lines.push_back(fmt::format("{}: max error {:.3g}, rms {:.3g}, relative {:.3g}{}", loss.tensor,
-                                loss.max_abs, loss.rms, loss.relative_l2,
-                                loss.not_finite == 0 ? ""
-                                                     : fmt::format(", {} NaN or Inf", loss.not_finite)));
+    lines.push_back(
+        fmt::format("{}: max error {:.3g}, rms {:.3g}, relative {:.3g}{}", loss.tensor,
+                    loss.max_abs, loss.rms, loss.relative_l2,
+                    loss.not_finite == 0 ? "" : fmt::format(", {} NaN or Inf", loss.not_finite)));
   return lines;
 }
 
@@ -88,7 +88,8 @@ Action add_convert(CLI::App& verb) {
   auto options = std::make_shared<Options>();
   add_rewrite(verb, options->rewrite);
   add_target(verb, options->target);
-  verb.add_option("--seq", options->sequence, "session to slot: this sequence; slot to session: its id")
+  verb.add_option("--seq", options->sequence,
+                  "session to slot: this sequence; slot to session: its id")
       ->type_name("ID");
   verb.add_option("--rotation", options->rotation,
                   "whether quantized rows of FILE are rotated, where the file does not say")
@@ -104,8 +105,9 @@ Action add_convert(CLI::App& verb) {
                   "leave out: outputs, logits, embeddings, rng, checkpoints, draft")
       ->delimiter(',')
       ->check(CLI::IsMember({"outputs", "logits", "embeddings", "rng", "checkpoints", "draft"}));
-  verb.add_option("--drop", options->drop,
-                  "may be lost if the target cannot hold it: checkpoints, draft, outputs, media, cells")
+  verb.add_option(
+          "--drop", options->drop,
+          "may be lost if the target cannot hold it: checkpoints, draft, outputs, media, cells")
       ->delimiter(',')
       ->check(CLI::IsMember({"checkpoints", "draft", "outputs", "media", "cells"}));
   return [options] { return run(*options); };

@@ -95,13 +95,15 @@ Json comparison_json(const Dump& a, const Dump& b, const Comparison& c, const Op
 }
 
 void print_header(const Comparison& c, Printer& out) {
-  for (const HeaderDifference& d : c.header) out.line("{:<12}{}: {} | {}", "header", d.field, d.a, d.b);
+  for (const HeaderDifference& d : c.header)
+    out.line("{:<12}{}: {} | {}", "header", d.field, d.a, d.b);
 }
 
 void print_tokens(const TokenComparison& t, Printer& out) {
   if (t.equal()) return out.line("{:<12}{}, equal", "tokens", counted(t.count_a, "id"));
-  out.line("{:<12}{} | {}: equal up to {}, then {} | {} differ, then {} equal at the end{}", "tokens",
-           t.count_a, t.count_b, t.common_prefix, t.count_a - t.common_prefix - t.common_suffix,
+  out.line("{:<12}{} | {}: equal up to {}, then {} | {} differ, then {} equal at the end{}",
+           "tokens", t.count_a, t.count_b, t.common_prefix,
+           t.count_a - t.common_prefix - t.common_suffix,
            t.count_b - t.common_prefix - t.common_suffix, t.common_suffix,
            t.media_differ ? "; the media differ" : "");
 }
@@ -110,7 +112,8 @@ void print_lone(const std::vector<CellKey>& keys, std::uint64_t count, const cha
                 Printer& out) {
   for (const CellKey& key : keys)
     out.line("{:<12}  only in {}: sequence {} position {}", "", side, key.sequence, key.position);
-  if (count > keys.size()) out.line("{:<12}  ... {} more only in {}", "", count - keys.size(), side);
+  if (count > keys.size())
+    out.line("{:<12}  ... {} more only in {}", "", count - keys.size(), side);
 }
 
 void print_cells(const CellComparison& c, Printer& out) {
@@ -125,10 +128,11 @@ void print_tensor(const Dump& dump, const TensorComparison& t, Printer& out) {
   const std::string name =
       fmt::format("memory {} layer {} {}", t.memory, t.layer, part_letter(dump, t.memory, t.is_v));
   if (t.equal_cells == t.cells) return out.line("{:<12}{}: equal", "values", name);
-  out.line("{:<12}{}: {} of {} cells equal, {} over tolerance, max {:.3g}, rms {:.3g}, relative "
-           "{:.3g}, cosine {:.6f}{}",
-           "values", name, t.equal_cells, t.cells, t.over_tolerance, t.max_abs, t.rms, t.relative_l2,
-           t.cosine, t.not_finite == 0 ? "" : fmt::format(", {} NaN or Inf", t.not_finite));
+  out.line(
+      "{:<12}{}: {} of {} cells equal, {} over tolerance, max {:.3g}, rms {:.3g}, relative "
+      "{:.3g}, cosine {:.6f}{}",
+      "values", name, t.equal_cells, t.cells, t.over_tolerance, t.max_abs, t.rms, t.relative_l2,
+      t.cosine, t.not_finite == 0 ? "" : fmt::format(", {} NaN or Inf", t.not_finite));
 }
 
 void print_parts(const std::vector<PartComparison>& parts, Printer& out) {
@@ -143,7 +147,8 @@ void print_differences(const std::vector<CellDifference>& list, const char* titl
 }
 
 void print_tsv(const Comparison& c, Printer& out) {
-  out.line("memory\tlayer\tpart\tcells\tequal\tover\tmax_abs\trms\trelative_l2\tcosine\tnot_finite");
+  out.line(
+      "memory\tlayer\tpart\tcells\tequal\tover\tmax_abs\trms\trelative_l2\tcosine\tnot_finite");
   for (const TensorComparison& t : c.tensors)
     out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", t.memory, t.layer, t.is_v ? "v" : "k",
              t.cells, t.equal_cells, t.over_tolerance, t.max_abs, t.rms, t.relative_l2, t.cosine,
@@ -229,7 +234,8 @@ Action add_diff(CLI::App& verb) {
       ->capture_default_str();
   verb.add_flag("--per-position", options->compare.per_position, "figures of every cell");
   auto* summary = verb.add_flag("--summary", options->summary, "only the verdict");
-  auto* names = verb.add_flag("--names-only", options->names_only, "only the names of what differs");
+  auto* names =
+      verb.add_flag("--names-only", options->names_only, "only the names of what differs");
   auto* json = verb.add_flag("--json", options->json, "print JSON");
   auto* tsv = verb.add_flag("--tsv", options->tsv, "print the figures of the tensors in columns");
   verb.add_flag("-q,--quiet", options->quiet, "print nothing; the exit status tells");

@@ -86,7 +86,8 @@ Action add_merge(CLI::App& verb) {
   add_output(verb, options->rewrite, false);
   verb.add_flag("--append", options->append, "one sequence: each file after the one before");
   verb.add_flag("--renumber", options->renumber, "sequences get the ids 0, 1, 2 ...");
-  verb.add_flag("--no-kv-unified", options->separate, "one stream for each sequence (else one for all)");
+  verb.add_flag("--no-kv-unified", options->separate,
+                "one stream for each sequence (else one for all)");
   verb.add_option("--arch", options->arch, "the architecture, where no file names it")
       ->type_name("NAME");
   add_moves(verb, options->moves);

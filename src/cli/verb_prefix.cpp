@@ -1,4 +1,5 @@
-// prefix: which files begin with the same tokens, which one serves a prompt best, and where two part.
+// prefix: which files begin with the same tokens, which one serves a prompt best, and where two
+// part.
 #include <fmt/format.h>
 
 #include "cli/prefix_explain.h"
@@ -101,8 +102,9 @@ void add_extraction(CLI::App& verb, Options& options) {
       ->type_name("X")
       ->check(CLI::NonNegativeNumber)
       ->needs(extract);
-  verb.add_option("--from", options.extraction.from, "--extract: take K and V of this file, whatever "
-                                                     "the others hold")
+  verb.add_option("--from", options.extraction.from,
+                  "--extract: take K and V of this file, whatever "
+                  "the others hold")
       ->type_name("FILE")
       ->needs(extract);
   verb.add_option("--window", options.extraction.window,
@@ -121,9 +123,10 @@ Action add_prefix(CLI::App& verb) {
   auto options = std::make_shared<Options>();
   add_prompt_set(verb, options->files);
   auto* matrix = verb.add_flag("--matrix", options->matrix, "the tokens that every pair shares");
-  auto* best = verb.add_option("--best-for", options->best_for,
-                               "rank the files for a prompt: token ids, a file with them, a dump, or -")
-                   ->type_name("PROMPT");
+  auto* best =
+      verb.add_option("--best-for", options->best_for,
+                      "rank the files for a prompt: token ids, a file with them, a dump, or -")
+          ->type_name("PROMPT");
   auto* explain = verb.add_flag("--explain", options->explain,
                                 "show the first token in which two files or prompts differ");
   add_extraction(verb, *options);

@@ -95,12 +95,14 @@ int remove(const RemoveOptions& o) {
     throw Error(ErrorKind::usage, "remove what? give --pos A:B, or --seq ID for a whole sequence");
   if (change.removed.empty()) change.removed = {all_positions};
   if (o.close) change.moved = closing_moves(change.removed);
-  return edit_positions(
-      o.rewrite, fmt::format("removed from {}{}", named(change.sequence), o.close ? ", closed" : ""),
-      {{"edit", "rm"}, {"seq", json_of(change.sequence)}, {"close", o.close}}, o.moves,
-      !change.moved.empty(), [&](SequenceEdit& edit, const PositionOptions& options) {
-        change_positions(edit, change, options);
-      });
+  return edit_positions(o.rewrite,
+                        fmt::format("removed from {}{}", named(change.sequence),
+                                    o.close ? ", closed" : ""),
+                        {{"edit", "rm"}, {"seq", json_of(change.sequence)}, {"close", o.close}},
+                        o.moves, !change.moved.empty(),
+                        [&](SequenceEdit& edit, const PositionOptions& options) {
+                          change_positions(edit, change, options);
+                        });
 }
 
 Action add_remove(CLI::App& verb) {
@@ -108,7 +110,8 @@ Action add_remove(CLI::App& verb) {
   add_rewrite(verb, options->rewrite);
   verb.add_option("--seq", options->sequence, "only from this sequence")->type_name("ID");
   add_ranges(verb, options->positions);
-  verb.add_flag("--close", options->close, "bring what lies behind forward, so that no hole is left");
+  verb.add_flag("--close", options->close,
+                "bring what lies behind forward, so that no hole is left");
   add_moves(verb, options->moves);
   return [options] { return remove(*options); };
 }
@@ -154,16 +157,16 @@ int shift(const ShiftOptions& o) {
       throw Error(ErrorKind::usage, fmt::format("--by {}: positions go up to {}", by, most));
     sum += by;
   }
-  return edit_positions(
-      o.rewrite,
-      fmt::format("moved {} by {}{}", named(sequence), sum, o.moves.labels_only ? ", labels only" : ""),
-      {{"edit", "shift"},
-       {"seq", json_of(sequence)},
-       {"by", sum},
-       {"labels_only", o.moves.labels_only}},
-      o.moves, true, [&](SequenceEdit& edit, const PositionOptions& options) {
-        shift_all(edit, o, options);
-      });
+  return edit_positions(o.rewrite,
+                        fmt::format("moved {} by {}{}", named(sequence), sum,
+                                    o.moves.labels_only ? ", labels only" : ""),
+                        {{"edit", "shift"},
+                         {"seq", json_of(sequence)},
+                         {"by", sum},
+                         {"labels_only", o.moves.labels_only}},
+                        o.moves, true, [&](SequenceEdit& edit, const PositionOptions& options) {
+                          shift_all(edit, o, options);
+                        });
 }
 
 Action add_shift(CLI::App& verb) {
@@ -215,7 +218,8 @@ struct KeepOptions {
 
 int keep(const KeepOptions& o) {
   const SequenceId id = parse_sequence(o.sequence);
-  return edit_labels(o.rewrite, fmt::format("kept sequence {}", id), {{"edit", "keep"}, {"seq", id}},
+  return edit_labels(o.rewrite, fmt::format("kept sequence {}", id),
+                     {{"edit", "keep"}, {"seq", id}},
                      [&](SequenceEdit& edit) { keep_sequence(edit, id); });
 }
 
@@ -286,7 +290,8 @@ Action add_seq(CLI::App& verb) {
   return [actions] {
     for (const auto& [sub, action] : actions)
       if (sub->parsed()) return action();
-    throw Error(ErrorKind::usage, "seq what? ls, rm, cp, keep, rename or shift; see kvtool seq --help");
+    throw Error(ErrorKind::usage,
+                "seq what? ls, rm, cp, keep, rename or shift; see kvtool seq --help");
   };
 }
 

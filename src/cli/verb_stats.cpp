@@ -77,7 +77,8 @@ std::string remarks(const TensorStats& s) {
   add(s.zero_cells, counted(s.zero_cells, "zero cell"));
   add(s.repeated_cells, counted(s.repeated_cells, "repeated cell"));
   for (const OutlierChannel& o : s.outliers)
-    text += fmt::format("{}channel {} at {:.0f}x", text.empty() ? "" : ", ", o.channel, o.times_median);
+    text +=
+        fmt::format("{}channel {} at {:.0f}x", text.empty() ? "" : ", ", o.channel, o.times_median);
   return text;
 }
 
@@ -128,7 +129,8 @@ Action add_stats(CLI::App& verb) {
   add_input(verb, options->input);
   auto* json = verb.add_flag("--json", options->json, "print JSON");
   auto* tsv = verb.add_flag("--tsv", options->tsv, "print tab-separated columns");
-  auto* heat = verb.add_flag("--heat", options->heat, "draw the rms of every layer along the cells");
+  auto* heat =
+      verb.add_flag("--heat", options->heat, "draw the rms of every layer along the cells");
   verb.add_option("--svg", options->svg, "write a picture of cells and layers")->type_name("OUT");
   verb.add_flag("--force", options->force, "replace OUT if it exists");
   verb.add_option("--width", options->width, "columns of the drawing")

@@ -19,7 +19,8 @@ Plan plan_of(const Options& o, const std::shared_ptr<const Dump>& dump) {
   if (o.tokens.has_value() == o.checkpoint.has_value())
     throw Error(ErrorKind::usage, "how far? give a number of tokens, or --to-checkpoint K");
   if (o.checkpoint) return truncate_to_checkpoint(dump, *o.checkpoint);
-  if (*o.tokens < 0) throw Error(ErrorKind::usage, fmt::format("{} tokens cannot be kept", *o.tokens));
+  if (*o.tokens < 0)
+    throw Error(ErrorKind::usage, fmt::format("{} tokens cannot be kept", *o.tokens));
   return truncate(dump, static_cast<std::uint64_t>(*o.tokens), {window_of(o.window, *dump)});
 }
 
@@ -28,9 +29,9 @@ int run(const Options& o) {
   try {
     const SequenceEdit edit{plan_of(o, dump), {}};
     const std::uint64_t kept = edit.plan.target.tokens.ids.size();
-    const std::string headline =
-        o.checkpoint ? fmt::format("back to checkpoint {}: {}", *o.checkpoint, counted(kept, "token"))
-                     : fmt::format("kept {}", counted(kept, "token"));
+    const std::string headline = o.checkpoint ? fmt::format("back to checkpoint {}: {}",
+                                                            *o.checkpoint, counted(kept, "token"))
+                                              : fmt::format("kept {}", counted(kept, "token"));
     const Json checkpoint = o.checkpoint ? Json(*o.checkpoint) : Json(nullptr);
     write_edit(edit, o.rewrite, headline, {{"to_checkpoint", checkpoint}});
   } catch (const Error& error) {

@@ -13,14 +13,33 @@ std::uint32_t other_version(Container from, std::uint32_t version) {
   return version >= 3 ? version + 7 : 9;
 }
 
+// Cells of slot files name their sequence since about April 2025, which no session shows. But there
+// are no caches beside each other in one state of before.
+bool names_sequence(const Dump& dump) {
+  std::size_t caches = 0;
+  for (const Memory& memory : dump.state.memories)
+    if (memory.kind == MemoryKind::attention) ++caches;
+  return dump.dialect.streams || (caches > 1 && !dump.dialect.rng_text);
+}
+
 // The same dialect in the other kind of file.
-Dialect in_container(Dialect dialect, Container container) {
+Dialect in_container(const Dump& source, Container container) {
+  Dialect dialect = source.dialect;
   if (dialect.container == container) return dialect;
+  if (format::holds_one_sequence(Dialect{.container = container}) &&
+      !format::holds_one_sequence(dialect))
+    dialect.sequence_ids = names_sequence(source);
   if (dialect.version != 0) dialect.version = other_version(dialect.container, dialect.version);
   dialect.container = container;
   if (container != Container::sequence_state) dialect.prefix = false;
   if (container == Container::slot) dialect.rng_text = dialect.outputs = false;
   return dialect;
+}
+
+// Sessions 5 to 7 have the slot files of version 1 beside them, but not of recurrent states.
+bool had_slots(const Dump& source) {
+  const Body body = source.dialect.body;
+  return (body == Body::output_ids || body == Body::v_flag) && source.state.arrangement == "kv";
 }
 
 bool has_extension(const Dump& source, const Target& target) {
@@ -50,11 +69,12 @@ Dialect target_dialect(const Dump& source, const Target& target) {
   const Container container = target.container.value_or(source.dialect.container);
   if (target.era) return of_era(*target.era, container, has_extension(source, target));
   const bool other = source.dialect.body != Body::current || source.dialect.family != Family::llama_cpp;
+  if (container == Container::slot && had_slots(source)) return format::slot_dialects(1).front();
   if (other && container != source.dialect.container)
     throw Error(ErrorKind::usage,
                 "files of before August 2024 and of ik_llama.cpp become another kind of file only for "
                 "a loader of llama.cpp: say --loader or --to");
-  return in_container(source.dialect, container);
+  return in_container(source, container);
 }
 
 std::string dialect_name(const Dialect& dialect) { return format::name_of(dialect); }

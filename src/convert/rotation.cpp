@@ -140,12 +140,13 @@ constexpr const char* ask_loader =
 class PartDecision {
  public:
   PartDecision(const Memory& memory, const char* name, const Tensor& before, const Tensor& after,
-               std::optional<std::uint32_t> known, bool stated)
+               std::optional<std::uint32_t> known, bool stated, bool as_it_is)
       : memory_(memory), name_(name), before_(before), after_(after), known_(known),
-        stated_(stated) {}
+        stated_(stated), as_it_is_(as_it_is) {}
 
   std::uint32_t width(std::optional<bool> rotates, std::optional<std::uint32_t> by_rule) const {
     if (!may_be_rotated(after_)) return plain();
+    if (as_it_is_ && before_.type == after_.type) return known_.value_or(0);
     if (!rotates) return as_before(ask_loader);
     if (!*rotates) return plain();
     if (by_rule) return from_known(*by_rule);
@@ -175,7 +176,8 @@ class PartDecision {
   const Tensor& before_;
   const Tensor& after_;
   std::optional<std::uint32_t> known_;
-  bool stated_;  // the caller said that rows are rotated, which does not give a width yet
+  bool stated_;    // the caller said that rows are rotated, which does not give a width yet
+  bool as_it_is_;  // nobody named a loader, and there are no words that would have to be right
 };
 
 // What a dump of the target shows for its attention cache number `cache`.
@@ -209,8 +211,10 @@ void set_memory_rotation(const Change& change, const Dump& source, const Target&
     wanted_v = wanted->second;
   }
   const bool stated = stated_rotation(options) == StatedRotation::hadamard;
-  const PartDecision k(memory, "K", layer_before->k, layer->k, known.k, stated);
-  const PartDecision v(memory, "V", layer_before->v, layer->v, known.v, stated);
+  const bool as_it_is = !shown && !target.era && !target.rotation_disabled &&
+                        !source.dialect.rotation;
+  const PartDecision k(memory, "K", layer_before->k, layer->k, known.k, stated, as_it_is);
+  const PartDecision v(memory, "V", layer_before->v, layer->v, known.v, stated, as_it_is);
   set_words(memory, k.width(rotates, wanted_k), v.width(rotates, wanted_v));
 }
 

@@ -38,9 +38,10 @@ void require_free_positions(const Memory& memory, const Members& members, const 
     std::sort(list.begin(), list.end());
     for (std::size_t i = 1; i < list.size(); ++i)
       if (list[i].first == list[i - 1].first && list[i].second != list[i - 1].second)
-        throw Error(ErrorKind::refused,
-                    fmt::format("position {} would be taken twice; remove one first (kvtool seq rm)",
-                                list[i].first));
+        throw Error(
+            ErrorKind::refused,
+            fmt::format("position {} would be taken twice; remove one first (kvtool seq rm)",
+                        list[i].first));
   }
 }
 
@@ -59,10 +60,11 @@ void require_whole_images(const Memory& memory, const Members& members, const Po
     for (std::size_t c = 0; c < stream.cells.size(); ++c) {
       const std::int64_t end = extent_of(stream.cells, c);
       if (!members.has(stream.cells, c) || !map.cuts(stream.cells.position(c), end)) continue;
-      throw Error(ErrorKind::refused,
-                  fmt::format("the positions go through an image, which begins at {} and reaches at "
-                              "least to {}",
-                              stream.cells.position(c), end));
+      throw Error(
+          ErrorKind::refused,
+          fmt::format("the positions go through an image, which begins at {} and reaches at "
+                      "least to {}",
+                      stream.cells.position(c), end));
     }
   }
 }

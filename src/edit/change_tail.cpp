@@ -111,7 +111,8 @@ void change_tail(SequenceEdit& edit, const State& whole, const PositionMap& map,
   const std::size_t before = tail.checkpoints.size();
   std::erase_if(tail.checkpoints, [&](Checkpoint& c) { return !change.change(c); });
   if (const std::size_t gone = before - tail.checkpoints.size(); gone > 0)
-    edit.note(fmt::format("dropped {} of {} checkpoints: they lie behind the change", gone, before));
+    edit.note(
+        fmt::format("dropped {} of {} checkpoints: they lie behind the change", gone, before));
   tail.has_checkpoints = !tail.checkpoints.empty();
   change_draft(edit, map);
 }

@@ -89,12 +89,14 @@ std::size_t equal_rows(const TensorSource& from, const std::vector<CellIndices>&
 
 // --- columns ---
 
-// A few whole channels of a transposed tensor: one element of every cell each. Wherever the cells of
-// the pairs lie, they are read in one go.
+// A few whole channels of a transposed tensor: one element of every cell each. Wherever the cells
+// of the pairs lie, they are read in one go.
 class ChannelComparison {
  public:
   ChannelComparison(const TensorSource& from, double tolerance)
-      : tensor_(*from.tensor), cells_(static_cast<std::size_t>(from.cells)), tolerance_(tolerance) {}
+      : tensor_(*from.tensor),
+        cells_(static_cast<std::size_t>(from.cells)),
+        tolerance_(tolerance) {}
 
   // Of the first `count` pairs, those that are equal in all of the channels.
   std::size_t equal(std::span<const std::byte> channels, const std::vector<CellIndices>& pairs,

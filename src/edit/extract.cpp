@@ -41,9 +41,10 @@ void set_known_tokens(SequenceEdit& edit, const Dump& source, SequenceId sequenc
   if (ids != target.tokens.ids) target.tokens = tokens_like(target.tokens, ids);
   const std::uint64_t cells = cells_in_longest(target.state);
   if (ids.size() < cells)
-    edit.note(fmt::format("the session tells the tokens of {} of its {} cells; the others are not in "
-                          "the list (give them with --tokens)",
-                          ids.size(), cells));
+    edit.note(
+        fmt::format("the session tells the tokens of {} of its {} cells; the others are not in "
+                    "the list (give them with --tokens)",
+                    ids.size(), cells));
 }
 
 // Cells that the next token cannot see are not saved.
@@ -74,7 +75,8 @@ SequenceEdit extract_sequence(std::shared_ptr<const Dump> dump, SequenceId seque
   how.drop = {"outputs", "rng"};
   Conversion conversion = convert(dump, target, how);
   SequenceEdit edit{std::move(conversion.plan), std::move(conversion.costs)};
-  options.tokens ? set_given_tokens(edit, *options.tokens) : set_known_tokens(edit, *dump, sequence);
+  options.tokens ? set_given_tokens(edit, *options.tokens)
+                 : set_known_tokens(edit, *dump, sequence);
   for (Memory& memory : edit.plan.target.state.memories)
     if (memory.role == "window" && options.window > 0) drop_masked(memory, options.window);
   return edit;

@@ -39,7 +39,8 @@ bool Members::has(const CellTable& cells, std::size_t cell) const {
 
 bool Members::alone(const CellTable& cells, std::size_t cell) const {
   if (all_) return true;
-  return std::ranges::all_of(cells.sequences(cell), [&](SequenceId id) { return id == *sequence_; });
+  return std::ranges::all_of(cells.sequences(cell),
+                             [&](SequenceId id) { return id == *sequence_; });
 }
 
 Members members_of(const Dump& dump, std::optional<SequenceId> sequence) {

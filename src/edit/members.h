@@ -18,7 +18,8 @@ void require_sequence(const Dump& dump, SequenceId sequence);
 class Members {
  public:
   // `one`: the dump holds one sequence, whatever its cells name.
-  Members(std::optional<SequenceId> sequence, bool one) : sequence_(sequence), all_(one || !sequence) {}
+  Members(std::optional<SequenceId> sequence, bool one)
+      : sequence_(sequence), all_(one || !sequence) {}
 
   [[nodiscard]] bool has(const CellTable& cells, std::size_t cell) const;
   // True if the cell belongs to nobody else.

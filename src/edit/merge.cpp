@@ -148,22 +148,25 @@ class Merger {
     for (const auto& dump : dumps_)
       if (dump->arch) return *dump->arch;
     if (options_.arch) return *options_.arch;
-    throw Error(ErrorKind::refused,
-                "a session names its architecture and none of the files does: say --model MODEL.gguf "
-                "or --arch NAME");
+    throw Error(
+        ErrorKind::refused,
+        "a session names its architecture and none of the files does: say --model MODEL.gguf "
+        "or --arch NAME");
   }
 
   void set_tokens() {
     TokenArea& tokens = target().tokens;
     if (!tokens.media.empty())
-      result_.note("the media of the first file are not in the session: their places hold the id -1");
+      result_.note(
+          "the media of the first file are not in the session: their places hold the id -1");
     if (tokens.form == TokenForm::payload) {
       TokenArea plain;
       plain.ids = plain.words = tokens.ids;
       tokens = plain;
     }
     if (dumps_.size() > 1)
-      result_.note(fmt::format("a session has one token list: that of {}", dumps_[0]->source->name()));
+      result_.note(
+          fmt::format("a session has one token list: that of {}", dumps_[0]->source->name()));
   }
 
   void drop_tails() {
@@ -171,9 +174,10 @@ class Merger {
     for (const auto& dump : dumps_)
       tails += dump->tail.has_checkpoints || dump->tail.has_draft ? 1U : 0U;
     if (tails > 0)
-      result_.note(fmt::format("dropped the checkpoints and draft states of {} files: sessions hold "
-                               "none",
-                               tails));
+      result_.note(
+          fmt::format("dropped the checkpoints and draft states of {} files: sessions hold "
+                      "none",
+                      tails));
     target().tail = {};
   }
 

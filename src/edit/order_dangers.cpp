@@ -27,8 +27,9 @@ std::vector<std::string> dangers_of_order(const Plan& plan) {
     return m.kind != MemoryKind::attention || keeps_order(m);
   });
   if (same) return {};
-  return {"the order of cells matters in this file: the sparse index of qwen4exp chooses among cells "
-          "of equal score by their places, so the model's next answer may differ"};
+  return {
+      "the order of cells matters in this file: the sparse index of qwen4exp chooses among cells "
+      "of equal score by their places, so the model's next answer may differ"};
 }
 
 }  // namespace kvtool

@@ -8,8 +8,8 @@
 
 namespace kvtool {
 
-// For each memory of `part`, the index of the memory of `whole` that it is a copy of: all of them, or
-// only window caches and recurrent states. Nothing when they do not belong together.
+// For each memory of `part`, the index of the memory of `whole` that it is a copy of: all of them,
+// or only window caches and recurrent states. Nothing when they do not belong together.
 [[nodiscard]] std::optional<std::vector<std::size_t>> counterparts(const State& whole,
                                                                    const State& part);
 

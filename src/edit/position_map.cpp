@@ -58,7 +58,8 @@ PositionMap::PositionMap(const PositionChange& change)
       if (meet(range, move.from)) refuse_overlap(range, move.from);
   }
   for (std::size_t i = 1; i < moved_.size(); ++i)
-    if (meet(moved_[i - 1].from, moved_[i].from)) refuse_overlap(moved_[i - 1].from, moved_[i].from);
+    if (meet(moved_[i - 1].from, moved_[i].from))
+      refuse_overlap(moved_[i - 1].from, moved_[i].from);
 }
 
 bool PositionMap::removes(Position position) const {
@@ -85,7 +86,8 @@ std::int64_t PositionMap::first() const {
 }
 
 bool PositionMap::removes_all_before(std::int64_t end) const {
-  return end <= 0 || (!removed_.empty() && removed_.front().begin <= 0 && removed_.front().end >= end);
+  return end <= 0 ||
+         (!removed_.empty() && removed_.front().begin <= 0 && removed_.front().end >= end);
 }
 
 bool PositionMap::removes_some_before(std::int64_t end) const {

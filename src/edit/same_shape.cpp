@@ -24,14 +24,16 @@ class ShapeComparison {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& here, const std::string& there, bool convertible) const {
+  [[noreturn]] void refuse(const std::string& here, const std::string& there,
+                           bool convertible) const {
     const std::string& name = first_.source->name();
     throw Error(ErrorKind::refused,
                 fmt::format("{}, and {} {}{}", here, name, there,
-                            convertible ? fmt::format("; kvtool convert --like {} {} -o OUT makes them "
-                                                      "alike",
-                                                      name, other_.source->name())
-                                        : ": no conversion helps"))
+                            convertible
+                                ? fmt::format("; kvtool convert --like {} {} -o OUT makes them "
+                                              "alike",
+                                              name, other_.source->name())
+                                : ": no conversion helps"))
         .in_file(other_.source->name());
   }
 
@@ -45,7 +47,8 @@ class ShapeComparison {
     const Dialect& b = other_.dialect;
     const bool one_kind = a.container == b.container;
     if ((one_kind || (a.version > 2 && b.version > 2)) && time_of(a) != time_of(b))
-      refuse(fmt::format("is of version {}", b.version), fmt::format("of version {}", a.version), true);
+      refuse(fmt::format("is of version {}", b.version), fmt::format("of version {}", a.version),
+             true);
     if (a.streams != b.streams || a.rotation != b.rotation || a.extension != b.extension)
       refuse("has another layout: " + other_.layout, first_.layout, true);
   }
@@ -83,7 +86,8 @@ class ShapeComparison {
   }
 
   void compare_tensors(const std::string& where, const Tensor& a, const Tensor& b) const {
-    if (a.orientation == b.orientation && a.type == b.type && a.cell_elements() == b.cell_elements())
+    if (a.orientation == b.orientation && a.type == b.type &&
+        a.cell_elements() == b.cell_elements())
       return;
     const bool width_fits = a.cell_elements() == b.cell_elements();
     refuse(fmt::format("{} is {}", where, words_of(b)), fmt::format("has {}", words_of(a)),
@@ -96,6 +100,8 @@ class ShapeComparison {
 
 }  // namespace
 
-void require_same_shape(const Dump& first, const Dump& other) { ShapeComparison(first, other).run(); }
+void require_same_shape(const Dump& first, const Dump& other) {
+  ShapeComparison(first, other).run();
+}
 
 }  // namespace kvtool

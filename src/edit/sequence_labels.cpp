@@ -65,7 +65,8 @@ void require_room(const Memory& memory, SequenceId from, SequenceId to,
                   const PositionRange& positions) {
   for (const Stream& stream : memory.streams)
     for_each_cell(stream, [&](StreamCell& cell) {
-      const bool in_the_way = memory.kind == MemoryKind::recurrent || contains(positions, cell.position);
+      const bool in_the_way =
+          memory.kind == MemoryKind::recurrent || contains(positions, cell.position);
       if (!lists(cell.ids, to) || lists(cell.ids, from) || !in_the_way) return;
       throw Error(ErrorKind::refused,
                   fmt::format("sequence {} has a cell at position {} already; remove it first "
@@ -105,7 +106,8 @@ void copy_cells(Stream& stream, const Stream& source, SequenceId from, SequenceI
   builder.finish(stream);
 }
 
-void copy_in_memory(Memory& memory, SequenceId from, SequenceId to, const PositionRange& positions) {
+void copy_in_memory(Memory& memory, SequenceId from, SequenceId to,
+                    const PositionRange& positions) {
   const std::size_t source = home_of(memory, from);
   const std::size_t target = home_of(memory, to);
   if (source == target) return share_cells(memory.streams[target], from, to, positions);
@@ -131,7 +133,8 @@ void keep_tokens(SequenceEdit& edit, const Dump& before, SequenceId sequence) {
   if (!places && known.empty())
     return edit.note("left the token list as it was: it is not known to be that of one sequence");
   tokens = tokens_like(tokens, known);
-  edit.note(fmt::format("the file tells the first {} tokens of sequence {}", known.size(), sequence));
+  edit.note(
+      fmt::format("the file tells the first {} tokens of sequence {}", known.size(), sequence));
 }
 
 // --- rename ---

@@ -1,4 +1,5 @@
-// defrag --share: sequence by sequence, the longest beginning that an earlier one has too is folded.
+// defrag --share: sequence by sequence, the longest beginning that an earlier one has too is
+// folded.
 #include "kvtool/share.h"
 
 #include <fmt/format.h>
@@ -122,7 +123,8 @@ class Sharer {
     std::vector<Place> places;
     auto x = cells.cells(a).begin();
     auto y = cells.cells(b).begin();
-    for (; x != cells.cells(a).end() && y != cells.cells(b).end() && x->first == y->first; ++x, ++y) {
+    for (; x != cells.cells(a).end() && y != cells.cells(b).end() && x->first == y->first;
+         ++x, ++y) {
       const std::size_t i = places.size();
       if (i < tokens_a.size() && i < tokens_b.size() && tokens_a[i] != tokens_b[i]) break;
       places.push_back(x->first);

@@ -18,8 +18,8 @@ Position sum(Position position, std::int64_t by) {
   const std::int64_t to = std::int64_t{position} + by;
   if (to < 0)
     throw Error(ErrorKind::refused,
-                fmt::format("position {} would become {}; remove it first (kvtool seq rm)", position,
-                            to));
+                fmt::format("position {} would become {}; remove it first (kvtool seq rm)",
+                            position, to));
   if (to > std::numeric_limits<Position>::max())
     throw Error(ErrorKind::refused, fmt::format("position {} would become {}, beyond 2147483647",
                                                 position, to));

@@ -16,8 +16,8 @@ struct StreamCell {
   CellRun origin;  // one cell
 };
 
-// Moves a cell by so many positions: its label, the places of an image's cell, and the rotation that
-// its K needs.
+// Moves a cell by so many positions: its label, the places of an image's cell, and the rotation
+// that its K needs.
 void move_by(StreamCell& cell, std::int64_t by, bool with_extra);
 
 class StreamBuilder {

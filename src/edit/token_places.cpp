@@ -102,7 +102,8 @@ std::vector<std::size_t> order_after(const TokenPlaces& places, const PositionMa
 }
 
 // Throws unless every medium stays whole or goes whole.
-void require_whole_media(const TokenArea& tokens, const TokenPlaces& places, const PositionMap& map) {
+void require_whole_media(const TokenArea& tokens, const TokenPlaces& places,
+                         const PositionMap& map) {
   for (const MediaSpan& span : tokens.media) {
     const std::size_t end = std::size_t{span.start} + span.tokens;
     if (span.tokens == 0 || end > places.positions.size()) continue;
@@ -117,7 +118,8 @@ void require_whole_media(const TokenArea& tokens, const TokenPlaces& places, con
 }
 
 // The media that stay, with their new places.
-std::vector<MediaChunk> moved_media(const TokenArea& tokens, const std::vector<std::size_t>& order) {
+std::vector<MediaChunk> moved_media(const TokenArea& tokens,
+                                    const std::vector<std::size_t>& order) {
   std::vector<MediaChunk> chunks;
   for (MediaChunk chunk : media_chunks(tokens)) {
     const auto at = std::ranges::find(order, std::size_t{chunk.start});

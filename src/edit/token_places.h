@@ -15,12 +15,12 @@ struct TokenPlaces {
   std::vector<std::int64_t> positions; // of each token; ascending
 };
 
-// Whose tokens the list holds: the only sequence with as many cells as there are tokens, or one cell
-// less, and the lowest of those that share all of them. Nothing when none fits or several do.
+// Whose tokens the list holds: the only sequence with as many cells as there are tokens, or one
+// cell less, and the lowest of those that share all of them. Nothing when none fits or several do.
 [[nodiscard]] std::optional<TokenPlaces> token_places(const Dump& dump);
 
-// The token list after a change of the positions of its sequence. Throws Error(refused) when a medium
-// would be cut.
+// The token list after a change of the positions of its sequence. Throws Error(refused) when a
+// medium would be cut.
 [[nodiscard]] TokenArea changed_tokens(const TokenArea& tokens, const TokenPlaces& places,
                                        const PositionMap& map);
 

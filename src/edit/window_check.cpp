@@ -82,10 +82,11 @@ void require_window(const Look& look, const PositionMap& map, std::uint32_t wind
   const auto gone = missing(look, window);
   if (!gone) return;
   if (is_cut(look, map)) throw Error(ErrorKind::refused, oldest_cut(look, window));
-  throw Error(ErrorKind::refused,
-              fmt::format("the next token would look back to position {}, which has left the window "
-                          "cache; {}",
-                          *gone, oldest_cut(look, window)));
+  throw Error(
+      ErrorKind::refused,
+      fmt::format("the next token would look back to position {}, which has left the window "
+                  "cache; {}",
+                  *gone, oldest_cut(look, window)));
 }
 
 // The sequences that a change touches: one, or each by itself.

@@ -7,8 +7,8 @@
 namespace kvtool {
 
 // Throws Error(refused), naming the oldest place for a cut, when a window cache of `after` lacks a
-// cell that a token behind the end of a changed sequence looks back to. `window`: positions that the
-// model looks back; 0: as many as `before` held.
+// cell that a token behind the end of a changed sequence looks back to. `window`: positions that
+// the model looks back; 0: as many as `before` held.
 void require_windows(const Dump& before, const Dump& after, const Members& members,
                      const PositionMap& map, std::uint32_t window);
 

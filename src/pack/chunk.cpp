@@ -47,7 +47,8 @@ void encode_part(const Part& part, bool grouped, std::span<const std::byte> byte
   gather(part.columns, bytes, tools.columns);
   const std::size_t rows = bytes.size() / part.columns.order.size();
   for (std::size_t g = 0; g < part.columns.ends.size(); ++g) {
-    const auto group = group_bytes(part.columns, g, rows, std::span<const std::byte>(tools.columns));
+    const auto group =
+        group_bytes(part.columns, g, rows, std::span<const std::byte>(tools.columns));
     chunk.frame_sizes.push_back(tools.maker.append(group, mode, chunk.packed));
   }
 }

@@ -1,8 +1,8 @@
 // What the index of a compressed container (.kvz) says. kvtool-format(5) has the bytes.
 //
 // The raw file is cut into ranges, each a piece of a section. A section is data of one kind (all
-// metadata; one tensor), cut into chunks of equal size, the unit in which it can be read. A chunk is
-// taken apart into parts (byte planes, scales, quants) and the parts into groups of columns, and
+// metadata; one tensor), cut into chunks of equal size, the unit in which it can be read. A chunk
+// is taken apart into parts (byte planes, scales, quants) and the parts into groups of columns, and
 // each of those is one frame: stored, all zeros, or a zstd frame of its own.
 #pragma once
 

@@ -27,8 +27,8 @@ class FrameMaker {
  public:
   FrameMaker();
 
-  // Appends the frame of `raw` to `out` and returns its size: 0 if all bytes are zero, that of `raw`
-  // if they are stored, because the mode says so or less than 1/64 is gained.
+  // Appends the frame of `raw` to `out` and returns its size: 0 if all bytes are zero, that of
+  // `raw` if they are stored, because the mode says so or less than 1/64 is gained.
   std::uint32_t append(std::span<const std::byte> raw, FrameMode mode, ByteVector& out);
 
  private:

@@ -21,7 +21,8 @@ class DepthGuard {
   explicit DepthGuard(const std::string& name) {
     if (++depth > most) {
       --depth;
-      throw Error(ErrorKind::refused, fmt::format("more than {} bases of bases", most)).in_file(name);
+      throw Error(ErrorKind::refused, fmt::format("more than {} bases of bases", most))
+          .in_file(name);
     }
   }
   ~DepthGuard() { --depth; }

@@ -23,8 +23,9 @@ class PieceList {
       if (!more || begin >= end) continue;
       const std::uint64_t run_end =
           (std::uint64_t{run->cell} + run->count) * base_.cell_bytes;
-      begin = add(begin, std::min(end, run_end),
-                  base_begin + std::uint64_t{run->base_cell} * base_.cell_bytes + begin - run_begin);
+      begin =
+          add(begin, std::min(end, run_end),
+              base_begin + std::uint64_t{run->base_cell} * base_.cell_bytes + begin - run_begin);
     }
   }
   std::vector<Piece> take() { return std::move(pieces_); }

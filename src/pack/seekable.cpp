@@ -206,7 +206,8 @@ const ByteVector& SeekableSource::frame(std::size_t number) const {
 }
 
 ByteVector SeekableSource::unpacked(const SeekFrame& frame) const {
-  // More than zstd makes of incompressible bytes is no frame of them; that bounds what is allocated.
+  // More than zstd makes of incompressible bytes is no frame of them; that bounds what is
+  // allocated.
   const bool plausible = frame.packed_size <= ZSTD_compressBound(frame.raw_size);
   ByteVector packed(plausible ? frame.packed_size : 0);
   packed_->read_at(frame.packed_offset, packed);

@@ -106,7 +106,8 @@ class Unpacker {
   void require_file_hash() {
     const auto found = file_hash_.value();
     if (found.low64 == index_.hash_low && found.high64 == index_.hash_high) return;
-    throw Error(ErrorKind::damaged, "the whole does not have its XXH3, though all parts have theirs")
+    throw Error(ErrorKind::damaged,
+                "the whole does not have its XXH3, though all parts have theirs")
         .in_file(source_.name());
   }
 
