@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gguf/gguf_builder.h"
+#include "gguf/read_everything.h"
 #include "kvtool/error.h"
 #include "support/largest_allocation.h"
 
@@ -18,6 +19,7 @@ using test::Bytes;
 using test::ByteVector;
 using test::GgufBuilder;
 using test::open_bytes;
+using test::read_everything;
 
 GgufBuilder every_type() {
   GgufBuilder b;
@@ -45,20 +47,6 @@ GgufBuilder every_type() {
   b.tensor("blk.0.attn_q.weight", {64, 2}, 8, 38400);
   b.tensor("odd", {3}, 1234, 64);
   return b;
-}
-
-// Calls every getter for every key, so that a value that was accepted is also read.
-void read_everything(const Gguf& model) {
-  for (const auto& [key, value] : model.values()) {
-    static_cast<void>(model.u64(key));
-    static_cast<void>(model.i64(key));
-    static_cast<void>(model.f64(key));
-    static_cast<void>(model.boolean(key));
-    static_cast<void>(model.string(key));
-    static_cast<void>(model.strings(key));
-    static_cast<void>(model.f32s(key));
-    static_cast<void>(model.i32s(key));
-  }
 }
 
 // Opens and reads; true when there was nothing to complain about.
