@@ -30,12 +30,13 @@ function cutInTheMiddle(context, positions) {
         .filter(({sequence, end}) => context.forgetFrom(sequence, end));
 }
 
-function loadAndContinue(llama, {model: file, dump, context: params, sequence, token}) {
+function loadAndContinue(llama, {model: file, dump, context: params, sequence, token, cuts}) {
     const model = llama.model(file), context = model.context(params);
     const {ok, tokens} = load(context, dump, sequence);
     if (!ok) return {outcome: "refused"};
     const positions = Array.from({length: params.n_seq_max}, (_, s) => context.positions(s));
     const fromTheEnd = goOn(context, endsOf(positions), token);
+    if (!cuts) return {outcome: "continued", tokens, positions, next: fromTheEnd};
     // in a context of its own: a decoded token may take the cell of one that has left the window, whichever comes first
     const again = model.context(params);
     load(again, dump, sequence);

@@ -1,8 +1,9 @@
 // Loads one dump into real llama.cpp in a process of its own and lets every sequence in it go on by one token,
 // first from its end, then, where the memory can be cut, once more from its middle.
 //
-//   request   {packages, model, dump, context, sequence, token}
-//             context: fields of llama_context_params; sequence: where a sequence file goes; token: what comes next
+//   request   {packages, model, dump, context, sequence, token, cuts}
+//             context: fields of llama_context_params; sequence: where a sequence file goes; token: what comes next;
+//             cuts: false leaves the middle alone, as it must where there are holes
 //   result    {outcome: "continued", tokens, positions: [[min, max], ...], next: [{sequence, position, logits}, ...], log}
 //             {outcome: "refused", log}              llama.cpp would not have the file
 //             {outcome: "failed", message, log}      no packages, other ABI, no model, no context, no decode
@@ -15,7 +16,7 @@ import {CACHE_TYPES} from "./llama.mjs";
 const CHILD = fileURLToPath(new URL("loader-child.mjs", import.meta.url));
 const TIME_LIMIT_MS = 60_000;
 
-const REQUEST_DEFAULTS = {packages: process.env.KVTOOL_LOADER_PACKAGES ?? ".", sequence: 0, token: 100};
+const REQUEST_DEFAULTS = {packages: process.env.KVTOOL_LOADER_PACKAGES ?? ".", sequence: 0, token: 100, cuts: true};
 
 // What the program that wrote the dumps used where a sidecar does not say otherwise.
 const WRITER_DEFAULTS = {
