@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kvtool/error.h"
+#include "write/certain_places.h"
 
 namespace kvtool::convert_steps {
 namespace {
@@ -26,16 +27,8 @@ bool has_rival(const State& state) {
          (readings.size() > 1 && worth(readings[1]) > worth(readings[0]) - clear_lead);
 }
 
-std::string names_of(const TypeReading& reading) {
-  return fmt::format("{} and {}", info(reading.k).name, info(reading.v).name);
-}
-
 void need_certain_types(const State& state) {
-  if (!has_rival(state)) return;
-  throw Error(ErrorKind::refused,
-              fmt::format("the types of K and V are not stored, and {} are as likely as {}: say "
-                          "--k-type and --v-type",
-                          names_of(state.type_readings[0]), names_of(state.type_readings[1])));
+  if (has_rival(state)) refuse_uncertain_types(state);
 }
 
 // Cells that the source lists without K and V.

@@ -4,6 +4,7 @@
 
 #include "format/walk.h"
 #include "kvtool/rope.h"
+#include "write/certain_places.h"
 #include "write/convert_tensor.h"
 #include "write/gather.h"
 
@@ -107,6 +108,7 @@ void MemorySink::write(std::span<const std::byte> bytes) {
 }
 
 std::uint64_t size_of(const Plan& plan) {
+  require_certain_places(plan);
   format::SizeVisitor size;
   format::Walker walker(size);
   format::walk(walker, plan.target);
@@ -114,6 +116,7 @@ std::uint64_t size_of(const Plan& plan) {
 }
 
 void write_plan(const Plan& plan, Sink& sink, std::vector<TensorLoss>* losses) {
+  require_certain_places(plan);
   Emitter emitter(plan, sink, losses);
   format::Walker walker(emitter);
   format::walk(walker, plan.target);

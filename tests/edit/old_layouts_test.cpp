@@ -3,6 +3,7 @@
 
 #include "kvtool/edit.h"
 #include "kvtool/error.h"
+#include "kvtool/sequences.h"
 #include "support/contents.h"
 #include "support/sound.h"
 #include "support/testdata.h"
@@ -114,6 +115,49 @@ TEST(OldLayouts, SwapAndBackGivesTheFileOfEveryLayout) {
     EXPECT_EQ(contents_of(*once), contents_of(*dump));
     EXPECT_EQ(rewritten(swap(once, {0, 0, 2}, {0, 0, 7})), bytes_of(*dump));
   }
+}
+
+// K and V all zero: as f32 and f16, or as f16 and f32, in the same number of bytes.
+ByteVector without_evidence(const Dump& dump) {
+  ByteVector bytes = bytes_of(dump);
+  for (const Layer& layer : dump.state.memories.front().streams.front().layers)
+    for (const Extent& extent : {layer.k.extent, layer.v.extent})
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(extent.offset), extent.size,
+                  std::byte{0});
+  return bytes;
+}
+
+std::shared_ptr<const Dump> reopened(const ByteVector& bytes, const OpenOptions& options = {}) {
+  return std::make_shared<const Dump>(open_dump(memory_source("zeros", bytes), options));
+}
+
+TEST(OldLayouts, CellsDoNotMoveWhereTheTypesAreUncertain) {
+  const auto genuine = opened("history/v6-20240430-9c67c2773-kf32-plain.ggsn");
+  EXPECT_FALSE(genuine->state.types_uncertain);
+  const ByteVector bytes = without_evidence(*genuine);
+  const auto dump = reopened(bytes);
+  ASSERT_TRUE(dump->state.types_uncertain);
+  EXPECT_EQ(rewritten(Plan::of(dump)), bytes);
+  const auto is_refused = [](const Plan& plan) {
+    try {
+      static_cast<void>(size_of(plan));
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("say --k-type and --v-type"), std::string::npos);
+      return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(is_refused(swap(dump, {0, 0, 1}, {0, 0, 5})));
+  EXPECT_TRUE(is_refused(truncate(dump, 5)));
+  SequenceEdit labels = SequenceEdit::of(dump);
+  rename_sequence(labels, 0, 3);
+  EXPECT_FALSE(is_refused(labels.plan));
+  OpenOptions said;
+  said.k_type = ElementType::f32;
+  said.v_type = ElementType::f16;
+  const auto certain = reopened(bytes, said);
+  EXPECT_FALSE(certain->state.types_uncertain);
+  EXPECT_EQ(rewritten(swap(certain, {0, 0, 1}, {0, 0, 5})).size(), bytes.size());
 }
 
 }  // namespace
