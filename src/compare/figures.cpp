@@ -16,7 +16,7 @@ namespace {
 // Stored bytes of a side that are read at once: rows stay in the processor's cache; where a side is
 // transposed, the piece of each channel must be worth a system call, and all threads share the sum.
 constexpr std::uint64_t panel_of_rows = 256U << 10U;
-constexpr std::uint64_t panels_of_columns = 16U << 20U;
+constexpr std::uint64_t panels_of_columns = 4U << 20U;
 constexpr std::uint64_t batch_elements = 2U << 10U;  // numbers at once: for the first cache
 
 const Tensor& tensor_in(const Stream& stream, const TensorPair& tensor) {
