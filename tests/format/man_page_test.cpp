@@ -126,7 +126,7 @@ TEST(ManPage, HasEveryWordOfLayoutNames) {
   for (const TinyDump& tiny : tiny_dumps()) {
     const std::string layout = tiny.layout;
     std::istringstream choices(layout.substr(0, layout.find('/')));
-    std::string dot;
+    const char* dot = "";
     for (std::string word; std::getline(choices, word, '.'); dot = ".")
       EXPECT_NE(page.find(fmt::format("\n.It Li {}{} Ta", dot, word)), std::string::npos)
           << layout << ": " << word;

@@ -46,11 +46,17 @@ inline ByteVector whole_payload(const Dump& dump, const Stream& stream, std::uin
   return bytes.get();
 }
 
+// Byte by byte: with the vectors' own comparison g++ 12 warns of a memcmp that is never so long.
+inline bool comes_before(const ByteVector& a, const ByteVector& b) {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [](std::byte x, std::byte y) { return x < y; });
+}
+
 inline Contents contents_of(const Dump& dump, const Stream& stream) {
   Contents contents;
   for (std::size_t cell = 0; cell < stream.cells.size(); ++cell)
     contents[label_of(stream.cells, cell)].push_back(whole_payload(dump, stream, cell));
-  for (auto& [label, payloads] : contents) std::sort(payloads.begin(), payloads.end());
+  for (auto& [label, payloads] : contents) std::sort(payloads.begin(), payloads.end(), comes_before);
   return contents;
 }
 
