@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pack/columns.h"
 #include "pack/split.h"
 #include "pack/words.h"
 
@@ -82,7 +83,8 @@ Columns sorted_columns(std::span<const std::byte> bytes, std::size_t columns, st
 
 std::size_t grouped_size(const Columns& columns, std::span<const std::byte> bytes, Trial& trial) {
   ByteVector gathered(bytes.size());
-  gather(columns, bytes, gathered);
+  ColumnScratch scratch;
+  gather(columns, bytes, gathered, scratch);
   const std::size_t rows = bytes.size() / columns.order.size();
   std::size_t size = 0;
   std::size_t begin = 0;

@@ -44,7 +44,7 @@ void encode_part(const Part& part, bool grouped, std::span<const std::byte> byte
     return;
   }
   tools.columns.resize(bytes.size());
-  gather(part.columns, bytes, tools.columns);
+  gather(part.columns, bytes, tools.columns, tools.scratch);
   const std::size_t rows = bytes.size() / part.columns.order.size();
   for (std::size_t g = 0; g < part.columns.ends.size(); ++g) {
     const auto group =
@@ -94,7 +94,7 @@ bool decode_part(const Part& part, bool grouped, std::span<std::byte> bytes, Chu
   for (std::size_t g = 0; g < part.columns.ends.size(); ++g)
     if (!frames.read(tools, group_bytes(part.columns, g, rows, std::span(tools.columns))))
       return false;
-  scatter(part.columns, tools.columns, bytes);
+  scatter(part.columns, tools.columns, bytes, tools.scratch);
   return true;
 }
 

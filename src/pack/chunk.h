@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "pack/columns.h"
 #include "pack/container.h"
 #include "pack/frame.h"
 #include "pack/pieces.h"
@@ -36,6 +37,7 @@ struct ChunkTools {
   ByteVector plain;     // the others
   ByteVector parts;     // taken apart
   ByteVector columns;   // a part in groups
+  ColumnScratch scratch;
 };
 
 // Fills packed, frame_sizes and hash from raw, pieces and base.

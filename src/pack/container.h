@@ -22,6 +22,8 @@ inline constexpr std::array<unsigned char, 8> end_magic = {'\n', 0x1a, '\n', 'Z'
                                                            0x98};
 inline constexpr std::uint32_t container_version = 1;
 
+using ByteVector = std::vector<std::byte>;
+
 // Limits of the format: no reader needs more memory at once, whatever a container claims.
 inline constexpr std::uint32_t most_chunk_bytes = 1U << 20U;
 inline constexpr std::uint32_t most_block_bytes = 4096;

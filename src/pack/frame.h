@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "pack/container.h"
+
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
 namespace kvtool::packing {
-
-using ByteVector = std::vector<std::byte>;
 
 // How frames of a part are made; no reader needs to know.
 struct FrameMode {

@@ -10,8 +10,6 @@
 
 namespace kvtool::packing {
 
-using ByteVector = std::vector<std::byte>;
-
 [[nodiscard]] ByteVector encode_header(const Header& header);
 [[nodiscard]] ByteVector encode_index(const Index& index);
 // `index`: the encoded one, which begins at `offset` of the container.

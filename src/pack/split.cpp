@@ -73,51 +73,6 @@ void join_scaled(const std::byte* in, std::byte* out, std::size_t blocks) {
   }
 }
 
-// Four columns at a time: loads and stores are all there is to it.
-void gather_row(const std::byte* row, std::span<const std::uint16_t> columns, std::byte* to) {
-  std::size_t i = 0;
-  for (; i + 4 <= columns.size(); i += 4) {
-    const std::byte a = row[columns[i]];
-    const std::byte b = row[columns[i + 1]];
-    const std::byte c = row[columns[i + 2]];
-    const std::byte d = row[columns[i + 3]];
-    to[i] = a;
-    to[i + 1] = b;
-    to[i + 2] = c;
-    to[i + 3] = d;
-  }
-  for (; i < columns.size(); ++i) to[i] = row[columns[i]];
-}
-
-void scatter_row(const std::byte* from, std::span<const std::uint16_t> columns, std::byte* row) {
-  std::size_t i = 0;
-  for (; i + 4 <= columns.size(); i += 4) {
-    const std::uint16_t a = columns[i];
-    const std::uint16_t b = columns[i + 1];
-    const std::uint16_t c = columns[i + 2];
-    const std::uint16_t d = columns[i + 3];
-    row[a] = from[i];
-    row[b] = from[i + 1];
-    row[c] = from[i + 2];
-    row[d] = from[i + 3];
-  }
-  for (; i < columns.size(); ++i) row[columns[i]] = from[i];
-}
-
-// Calls f(row, begin of its group in the output, columns) for each group of each row. Rows come
-// outside, so that a row stays in the cache until all of its columns are done.
-template <class F>
-void for_each_group(const Columns& columns, std::size_t rows, F&& f) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::size_t begin = 0;
-    for (const std::uint16_t end : columns.ends) {
-      const std::size_t width = end - begin;
-      f(row, begin * rows + row * width, std::span(columns.order).subspan(begin, width));
-      begin = end;
-    }
-  }
-}
-
 }  // namespace
 
 void reference::split(std::span<const Part> parts, std::span<const std::byte> in,
@@ -178,22 +133,6 @@ void join(std::span<const Part> parts, std::span<const std::byte> in, std::span<
   } else {
     reference::join(parts, in, out);
   }
-}
-
-void gather(const Columns& columns, std::span<const std::byte> in, std::span<std::byte> out) {
-  const std::size_t width = columns.order.size();
-  for_each_group(columns, in.size() / width,
-                 [&](std::size_t row, std::size_t at, std::span<const std::uint16_t> group) {
-                   gather_row(in.data() + row * width, group, out.data() + at);
-                 });
-}
-
-void scatter(const Columns& columns, std::span<const std::byte> in, std::span<std::byte> out) {
-  const std::size_t width = columns.order.size();
-  for_each_group(columns, in.size() / width,
-                 [&](std::size_t row, std::size_t at, std::span<const std::uint16_t> group) {
-                   scatter_row(in.data() + at, group, out.data() + row * width);
-                 });
 }
 
 }  // namespace kvtool::packing

@@ -15,11 +15,6 @@ void split(std::span<const Part> parts, std::span<const std::byte> in, std::span
 // The inverse.
 void join(std::span<const Part> parts, std::span<const std::byte> in, std::span<std::byte> out);
 
-// Columns of a part in whole rows of `columns.order.size()` bytes: each group's bytes of all rows,
-// one group after the other. And the inverse.
-void gather(const Columns& columns, std::span<const std::byte> in, std::span<std::byte> out);
-void scatter(const Columns& columns, std::span<const std::byte> in, std::span<std::byte> out);
-
 namespace reference {
 // The plain way, byte by byte: what the fast ones are compared with.
 void split(std::span<const Part> parts, std::span<const std::byte> in, std::span<std::byte> out);

@@ -1,10 +1,13 @@
 // Taking elements apart and putting them together, and what is done to them before.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 
+#include "pack/columns.h"
 #include "pack/outline.h"
 #include "pack/split.h"
 #include "pack/words.h"
@@ -20,6 +23,19 @@ ByteVector random_bytes(std::size_t size, unsigned seed = 1) {
   Bytes bytes;
   for (std::size_t i = 0; i < size; ++i) bytes.u8(random() & 0xffU);
   return bytes.get();
+}
+
+// Any order, in groups of any size.
+Columns random_columns(std::size_t width, std::mt19937& random) {
+  Columns columns;
+  columns.order.resize(width);
+  std::iota(columns.order.begin(), columns.order.end(), std::uint16_t{0});
+  std::shuffle(columns.order.begin(), columns.order.end(), random);
+  for (std::size_t end = 0; end < width;) {
+    end = std::min(width, end + 1 + random() % width);
+    columns.ends.push_back(static_cast<std::uint16_t>(end));
+  }
+  return columns;
 }
 
 std::vector<Part> parts(std::initializer_list<std::uint16_t> widths) {
@@ -77,12 +93,32 @@ TEST(Parts, ColumnsGatherAndScatter) {
   columns.ends = {1, 4};
   const ByteVector rows = Bytes().u8(10).u8(11).u8(12).u8(13).u8(20).u8(21).u8(22).u8(23).get();
   ByteVector grouped(rows.size());
-  gather(columns, rows, grouped);
+  ColumnScratch scratch;
+  gather(columns, rows, grouped, scratch);
   EXPECT_EQ(grouped,
             Bytes().u8(13).u8(23).u8(10).u8(12).u8(11).u8(20).u8(22).u8(21).get());
   ByteVector back(rows.size());
-  scatter(columns, grouped, back);
+  scatter(columns, grouped, back, scratch);
   EXPECT_EQ(back, rows);
+}
+
+// Columns in any order, in groups of any size, and rows that are no multiple of what is done at once.
+TEST(Parts, ColumnsMoveAsInTheReference) {
+  std::mt19937 random(3);
+  for (const std::size_t width : {1U, 7U, 64U, 1000U, 1088U, 9000U})
+    for (const std::size_t rows : {1U, 16U, 63U, 64U, 150U}) {
+      const Columns columns = random_columns(width, random);
+      const ByteVector in = random_bytes(width * rows);
+      ByteVector fast(in.size());
+      ByteVector plain(in.size());
+      ColumnScratch scratch;
+      gather(columns, in, fast, scratch);
+      reference::gather(columns, in, plain);
+      ASSERT_EQ(fast, plain) << width << " columns, " << rows << " rows";
+      scatter(columns, in, fast, scratch);
+      reference::scatter(columns, in, plain);
+      ASSERT_EQ(fast, plain) << width << " columns, " << rows << " rows";
+    }
 }
 
 TEST(Words, FiltersAreUndone) {
