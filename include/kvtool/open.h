@@ -17,12 +17,24 @@ enum class Trailing {
   drop,    // Dump::tail.trailing stays empty; a rewrite leaves them out
 };
 
+// What is said about the cache in a bare state of a whole context of before August 2024, whose bytes
+// tell no sizes of the model.
+struct BareShape {
+  bool recurrent = false;              // states of a recurrent model instead of K and V
+  std::uint32_t layers = 0;            // 0: follows from the size of the file
+  std::vector<std::uint64_t> k_width;  // elements of a row of K (or R), for each layer, or one number
+  std::vector<std::uint64_t> v_width;  // for all; empty: follows, if K and V are of one width
+};
+
 struct OpenOptions {
   std::string layout;  // only layouts whose name is or begins with this; empty: all
   Trailing trailing = Trailing::refuse;
   // Types of K and V in sessions 3 to 7, which do not store them; empty: by content.
   std::optional<ElementType> k_type = std::nullopt;
   std::optional<ElementType> v_type = std::nullopt;
+  // For bare states of that time. What it leaves open is taken from the size of the file where that
+  // leaves one answer.
+  std::optional<BareShape> bare = std::nullopt;
   // Reads as little as tells tokens, memories and their shapes, for a look at many files. In the
   // first memory of slot files all cells but the first and last of a stream stay unread (see
   // CellTable::append_unread), layers are believed to be alike when the last one stands where that
@@ -32,9 +44,14 @@ struct OpenOptions {
 
 // Reads the metadata of a dump. Throws Error(damaged) when no layout fits (with the offset, field
 // and reason of the layout that came furthest), Error(unsupported) for versions and families that
-// are known but not read, Error(refused) when several layouts fit and the bytes do not decide.
+// are known but not read, Error(refused) when several layouts fit and the bytes do not decide, or when
+// a bare state needs a shape and has none.
 [[nodiscard]] Dump open_dump(std::shared_ptr<const Source> source, const OpenOptions& options = {});
 [[nodiscard]] Dump open_dump(const std::string& path, const OpenOptions& options = {});
+
+// True for a bare state of a whole context of before August 2024, for which open_dump needs
+// OpenOptions::bare.
+[[nodiscard]] bool needs_bare_shape(const Source& source);
 
 // The version words that open_dump reads: 0 to 11 for sessions, 1 to 4 for slot files.
 [[nodiscard]] std::vector<std::uint32_t> known_session_versions();

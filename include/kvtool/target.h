@@ -13,6 +13,7 @@
 
 #include "kvtool/dump.h"
 #include "kvtool/gguf.h"
+#include "kvtool/open.h"
 
 namespace kvtool {
 
@@ -122,6 +123,12 @@ struct ModelShape {
 // The shape that a dump shows. What a dump does not store (heads, window, vocabulary) stays
 // unknown.
 [[nodiscard]] ModelShape shape_of_dump(const Dump& dump);
+
+// What a bare state of a whole context of before August 2024 needs to be read. Throws
+// Error(unsupported) for shapes that no build of that time had, more than one memory for one.
+[[nodiscard]] BareShape bare_shape_of(const ModelShape& shape);
+// The same for a model file.
+[[nodiscard]] BareShape bare_shape_of(const Gguf& model);
 
 struct Target {
   std::optional<Container> container;     // session or slot; empty: as the source

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "kvtool/error.h"
+#include "kvtool/target.h"
 
 namespace kvtool::cli {
 namespace {
@@ -48,6 +49,43 @@ std::optional<ElementType> type_named(const std::string& name, const char* optio
   return found->type;
 }
 
+// "32" as in "32x1024"; 0 for an empty text. Throws Error(usage).
+std::uint64_t part_of_shape(const std::string& text, std::int64_t most) {
+  if (text.empty()) return 0;
+  const std::int64_t value = number(text, "--kv-shape");
+  if (value < 1 || value > most)
+    throw Error(ErrorKind::usage, fmt::format("--kv-shape: {} is not from 1 to {}", value, most));
+  return static_cast<std::uint64_t>(value);
+}
+
+// "32x1024", "32x1024:512", "32x", "x1024". Throws Error(usage).
+BareShape shape_named(const std::string& text) {
+  constexpr std::int64_t most_layers = 4096;
+  constexpr std::int64_t most_width = 1 << 24;
+  const std::size_t by = text.find('x');
+  const std::size_t colon = text.find(':');
+  if (by == std::string::npos || text.size() == 1)
+    throw Error(ErrorKind::usage,
+                fmt::format("--kv-shape: \"{}\" is not LAYERSxWIDTH or LAYERSxK:V", text));
+  BareShape shape;
+  shape.layers = static_cast<std::uint32_t>(part_of_shape(text.substr(0, by), most_layers));
+  const std::string k = text.substr(by + 1, colon == std::string::npos ? colon : colon - by - 1);
+  if (k.empty()) return shape;
+  shape.k_width = shape.v_width = {part_of_shape(k, most_width)};
+  if (colon != std::string::npos)
+    shape.v_width = {part_of_shape(text.substr(colon + 1), most_width)};
+  return shape;
+}
+
+// What is said of the shape of a bare state, if it is one: a model or a dump is opened only then.
+std::optional<BareShape> shape_for(const InputOptions& input, const Source& source) {
+  if (!input.kv_shape.empty()) return shape_named(input.kv_shape);
+  if (!needs_bare_shape(source)) return std::nullopt;
+  if (!input.model.empty()) return bare_shape_of(open_gguf(open_source(input.model)));
+  if (!input.like.empty()) return bare_shape_of(shape_of_dump(open_dump(input.like)));
+  return std::nullopt;
+}
+
 Trailing trailing_named(const std::string& name) {
   if (name == "keep") return Trailing::keep;
   return name == "drop" ? Trailing::drop : Trailing::refuse;
@@ -68,6 +106,16 @@ void add_input(CLI::App& verb, InputOptions& input) {
                   "type of K in a session of before August 2024, which does not store it")
       ->type_name("TYPE");
   verb.add_option("--v-type", input.v_type, "type of V in one")->type_name("TYPE");
+  verb.add_option("-m,--model", input.model,
+                  "sizes that a bare state of before August 2024 lacks: from a model")
+      ->type_name("GGUF");
+  verb.add_option("--like", input.like, "such sizes from another dump of its model")->type_name("REF");
+  verb.add_option("--kv-shape", input.kv_shape, "such sizes in numbers, as 32x1024")
+      ->type_name("LAYERSxWIDTH[:V]");
+}
+
+void replace_option(CLI::App& verb, const std::string& name) {
+  if (CLI::Option* option = verb.get_option_no_throw(name)) verb.remove_option(option);
 }
 
 std::shared_ptr<const Dump> open(const InputOptions& input) {
@@ -76,7 +124,13 @@ std::shared_ptr<const Dump> open(const InputOptions& input) {
   options.trailing = trailing_named(input.trailing);
   options.k_type = type_named(input.k_type, "--k-type");
   options.v_type = type_named(input.v_type, "--v-type");
-  return std::make_shared<const Dump>(open_dump(input.file, options));
+  const auto source = open_source(input.file);
+  options.bare = shape_for(input, *source);
+  return std::make_shared<const Dump>(open_dump(source, options));
+}
+
+std::function<void(std::string)> handing_on_to(std::string& of_input) {
+  return [&of_input](const std::string& text) { of_input = text; };
 }
 
 void add_filter(CLI::App& verb, CellFilter& filter) {

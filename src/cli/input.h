@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,10 +21,17 @@ struct InputOptions {
   std::string trailing = "refuse";
   std::string k_type;  // types of K and V in sessions that do not store them; empty: by content
   std::string v_type;
+  std::string model;     // what tells the shape of a bare state of that time: a model,
+  std::string like;      // another dump,
+  std::string kv_shape;  // or numbers
 };
 
-// Declares FILE, --layout, --trailing, --k-type and --v-type.
+// Declares FILE, --layout, --trailing, --k-type, --v-type, --model, --like and --kv-shape.
 void add_input(CLI::App& verb, InputOptions& input);
+// For verbs that give one of these names more meaning: they take the input's option away, declare
+// their own, and hand the text on.
+void replace_option(CLI::App& verb, const std::string& name);
+[[nodiscard]] std::function<void(std::string)> handing_on_to(std::string& of_input);
 // Opens what they name. Throws Error.
 [[nodiscard]] std::shared_ptr<const Dump> open(const InputOptions& input);
 

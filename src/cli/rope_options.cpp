@@ -76,9 +76,11 @@ RopeFacts facts_of(const std::optional<Gguf>& model, const Dump& dump, const Rop
 
 }  // namespace
 
-void add_window(CLI::App& verb, WindowOptions& options) {
+void add_window(CLI::App& verb, WindowOptions& options, InputOptions& input) {
+  replace_option(verb, "--model");
   verb.add_option("-m,--model", options.model, "the model's file: tells what edits have to know")
-      ->type_name("GGUF");
+      ->type_name("GGUF")
+      ->each(handing_on_to(input.model));
   verb.add_option("--window", options.window, "positions that the model's window layers look back")
       ->type_name("N");
 }
@@ -92,8 +94,8 @@ std::uint32_t window_of(const WindowOptions& options, const Dump& dump) {
   return window_in(shape);
 }
 
-void add_moves(CLI::App& verb, MoveOptions& o) {
-  add_window(verb, o.window);
+void add_moves(CLI::App& verb, MoveOptions& o, InputOptions& input) {
+  add_window(verb, o.window, input);
   verb.add_flag("--labels-only", o.labels_only,
                 "move the labels and leave K as it is (wrong for most models)");
   verb.add_option("--rotation", o.rotation,

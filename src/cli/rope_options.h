@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/input.h"
 #include "kvtool/sequences.h"
 
 namespace kvtool::cli {
@@ -18,7 +19,8 @@ struct WindowOptions {
 };
 
 // Declares --model and --window.
-void add_window(CLI::App& verb, WindowOptions& options);
+// `input`: that of the same verb, which may need the model too.
+void add_window(CLI::App& verb, WindowOptions& options, InputOptions& input);
 // Positions that window layers look back; 0: not known. Throws Error.
 [[nodiscard]] std::uint32_t window_of(const WindowOptions& options, const Dump& dump);
 
@@ -33,7 +35,7 @@ struct MoveOptions {
 };
 
 // Declares --model, --window, --labels-only, --rotation, and the options of the rope in a group.
-void add_moves(CLI::App& verb, MoveOptions& options);
+void add_moves(CLI::App& verb, MoveOptions& options, InputOptions& input);
 
 // A dump whose rotation is known, and what moves in it need.
 struct Prepared {

@@ -83,15 +83,18 @@ bool TargetOptions::any() const {
            flash_attention.empty() && model.empty() && like.empty());
 }
 
-void add_target(CLI::App& verb, TargetOptions& options) {
+void add_target(CLI::App& verb, TargetOptions& options, InputOptions& input) {
+  for (const char* name : {"--model", "--like"}) replace_option(verb, name);
   const auto text = [&](const char* name, std::string& value, const char* what, const char* type) {
     return verb.add_option(name, value, what)->type_name(type)->group(group);
   };
   text("--to", options.to, "kind and version of file, e.g. ggsq:4", "KIND[:VERSION]");
   text("--loader,--for", options.loader,
        "llama.cpp by release, build, date or era: 0.7.0, b10256, 2026-05", "WHICH");
-  text("--like", options.like, "everything as in this dump, which the target saved itself", "REF");
-  text("-m,--model", options.model, "shapes from this model file", "GGUF");
+  text("--like", options.like, "everything as in this dump, which the target saved itself", "REF")
+      ->each(handing_on_to(input.like));
+  text("-m,--model", options.model, "shapes from this model file", "GGUF")
+      ->each(handing_on_to(input.model));
   verb.add_option("-c,--ctx-size", options.ctx_size, "size of its context in tokens")
       ->type_name("N")
       ->group(group);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/input.h"
 #include "kvtool/target.h"
 
 namespace kvtool::cli {
@@ -32,7 +33,8 @@ struct TargetOptions {
 };
 
 // Declares the options, all in the group "Target" of the help.
-void add_target(CLI::App& verb, TargetOptions& options);
+// `input`: that of the same verb, which may need model and reference too.
+void add_target(CLI::App& verb, TargetOptions& options, InputOptions& input);
 // What they describe: a dump of the target (--like) first, a model over it, single settings over
 // both. Throws Error, e.g. usage for a loader that is not known or a version without its layout.
 [[nodiscard]] Target resolve(const TargetOptions& options);

@@ -128,7 +128,7 @@ int run(const Options& options) {
 Action add_check(CLI::App& verb) {
   auto options = std::make_shared<Options>();
   add_input(verb, options->input);
-  add_target(verb, options->target);
+  add_target(verb, options->target, options->input);
   verb.add_flag("--deep", options->deep, "read all tensors: NaN, Inf, zero and repeated layers");
   verb.add_flag("--strict", options->strict, "let warnings fail the check, but for model_unknown");
   verb.add_flag("-q,--quiet", options->quiet, "print nothing; the exit status tells");

@@ -87,7 +87,7 @@ int run(const Options& o) {
 Action add_convert(CLI::App& verb) {
   auto options = std::make_shared<Options>();
   add_rewrite(verb, options->rewrite);
-  add_target(verb, options->target);
+  add_target(verb, options->target, options->rewrite.input);
   verb.add_option("--seq", options->sequence,
                   "session to slot: this sequence; slot to session: its id")
       ->type_name("ID");

@@ -40,7 +40,7 @@ Action add_extract(CLI::App& verb) {
   verb.add_option("--tokens", options->tokens,
                   "its token ids, where the session does not tell them: a list, a file or a dump")
       ->type_name("IDS");
-  add_window(verb, options->window);
+  add_window(verb, options->window, options->rewrite.input);
   return [options] { return run(*options); };
 }
 

@@ -90,7 +90,7 @@ Action add_merge(CLI::App& verb) {
                 "one stream for each sequence (else one for all)");
   verb.add_option("--arch", options->arch, "the architecture, where no file names it")
       ->type_name("NAME");
-  add_moves(verb, options->moves);
+  add_moves(verb, options->moves, options->rewrite.input);
   return [options] { return run(*options); };
 }
 

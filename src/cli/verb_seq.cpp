@@ -112,7 +112,7 @@ Action add_remove(CLI::App& verb) {
   add_ranges(verb, options->positions);
   verb.add_flag("--close", options->close,
                 "bring what lies behind forward, so that no hole is left");
-  add_moves(verb, options->moves);
+  add_moves(verb, options->moves, options->rewrite.input);
   return [options] { return remove(*options); };
 }
 
@@ -177,7 +177,7 @@ Action add_shift(CLI::App& verb) {
   verb.add_option("--by", options->by, "how far, negative to the front; repeated: their sum")
       ->type_name("N")
       ->required();
-  add_moves(verb, options->moves);
+  add_moves(verb, options->moves, options->rewrite.input);
   return [options] { return shift(*options); };
 }
 

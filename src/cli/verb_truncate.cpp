@@ -48,7 +48,7 @@ Action add_truncate(CLI::App& verb) {
   verb.add_option("N", options->tokens, "how many tokens to keep");
   verb.add_option("--to-checkpoint", options->checkpoint, "go back to this checkpoint of the tail")
       ->type_name("K");
-  add_window(verb, options->window);
+  add_window(verb, options->window, options->rewrite.input);
   return [options] { return run(*options); };
 }
 

@@ -161,9 +161,13 @@ Dialect typed_slot(Container container) {
   return d;
 }
 
+// The first session version with a body: what bare states of that time are called by.
+int session_of(Body body) { return static_cast<int>(body) - static_cast<int>(Body::pool); }
+
 // ".s68", ".s100a.all": what else an old session's layout is called by.
 std::string old_words(const Dialect& d) {
   std::string words;
+  if (d.container == Container::state) words += fmt::format(".s{}", session_of(d.body));
   if (d.header != HeaderStruct::none) words += fmt::format(".{}", header_layout(d.header).name);
   if (d.long_records) words += ".r208";
   if (d.scrambled) words += ".scrambled";
@@ -312,6 +316,22 @@ std::vector<Dialect> state_dialects() {
   dialects.push_back(with_rng(Container::state));
   for (const std::uint32_t generation : {1U, 2U})
     dialects.push_back(of_ik_llama(Container::state, generation));
+  return dialects;
+}
+
+std::vector<Dialect> old_state_dialects() {
+  std::vector<Dialect> dialects;
+  for (const Body body : {Body::v_flag, Body::output_ids, Body::lean, Body::by_layer, Body::cells,
+                          Body::k_then_v})
+    dialects.push_back(old_session(body, HeaderStruct::none));
+  for (Dialect& d : dialects) {
+    d.container = Container::state;
+    d.lists_all = d.body == Body::cells || d.body == Body::by_layer;
+  }
+  add_changed(dialects, [](Dialect& d) {
+    if (d.body == Body::cells) return leave_used_out(d);
+    return d.lists_all = d.body == Body::lean;
+  });
   return dialects;
 }
 

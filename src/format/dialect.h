@@ -28,5 +28,7 @@ struct VisibleChoices {
 // States carry no version: every dialect of the two header-less containers.
 [[nodiscard]] std::vector<Dialect> state_dialects();
 [[nodiscard]] std::vector<Dialect> sequence_state_dialects(bool prefix);
+// States of a whole context of May 2023 to July 2024.
+[[nodiscard]] std::vector<Dialect> old_state_dialects();
 
 }  // namespace kvtool::format

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include "format/bare_shape.h"
 #include "format/walker.h"
 #include "kvtool/checked.h"
 #include "kvtool/codec.h"
@@ -171,7 +174,8 @@ class OldReader {
         types_(types),
         attempt_(std::move(attempt)),
         furthest_(furthest),
-        facts_(facts_of(d_.header, dump.header)) {
+        facts_(d_.container == Container::state ? facts_of(types.bare.value_or(BareShape{}))
+                                                : facts_of(d_.header, dump.header)) {
     if (d_.scrambled) facts_ = scrambled(facts_);
   }
 
@@ -237,8 +241,10 @@ class OldReader {
     // Of recurrent models the flag says 1, and the rows lie in rows all the same.
     const bool transposed =
         state.memories.front().streams.front().v_transposed != 0 && !facts_.recurrent;
+    const ShapeSolver solver(types_.bare, cell_bytes(io, state, head));
+    std::set<std::pair<std::size_t, std::uint64_t>> shapes;
     for (const Types& types : possible_types(d_, facts_, transposed)) {
-      if (!is_wanted(types, types_)) continue;
+      if (!is_wanted(types, types_) || !solve_shape(solver, types, head)) continue;
       Reader ahead(io);
       State taken = state;
       try {
@@ -248,9 +254,35 @@ class OldReader {
         continue;
       }
       readings.push_back({std::move(taken), ahead});
+      shapes.insert({facts_.k_width.size(), facts_.k_width.empty() ? 0 : facts_.k_width.front()});
       if (head == 0) break;  // without data there is nothing that has a type
     }
+    require_one_shape(shapes);
     return readings;
+  }
+
+  // False if rows of these types do not give the bytes of a bare state.
+  bool solve_shape(const ShapeSolver& solver, const Types& types, std::uint32_t head) {
+    if (d_.container != Container::state || !solver.is_needed() || head == 0) return true;
+    const auto solved = solver.solve(types);
+    if (solved) facts_ = *solved;
+    return solved.has_value();
+  }
+
+  // Bytes of one cell in all layers, as far as the words before the data tell it. (The cells of a
+  // whole context of one sequence name an id each.)
+  std::optional<std::uint64_t> cell_bytes(Reader io, const State& state, std::uint32_t head) const {
+    if (d_.container != Container::state || head == 0) return std::nullopt;
+    std::uint64_t bytes = io.cursor().remaining();
+    if (d_.body >= Body::output_ids) bytes = state.old.pool_bytes;
+    if (d_.body >= Body::cells && d_.body < Body::output_ids) {
+      const std::uint64_t listed = d_.lists_all ? state.old.context : head;
+      const auto used = static_cast<std::uint64_t>(state.old.used_surplus);
+      if (!d_.used_word || listed > bytes / 12 || used > listed || listed * 12 + used * 4 > bytes)
+        return std::nullopt;
+      bytes -= listed * 12 + used * 4;
+    }
+    return bytes % head == 0 ? std::optional(bytes / head) : std::nullopt;
   }
 
   void read_with(Reader& io, State& state, const Types& types, bool transposed, std::uint32_t head) {

@@ -28,17 +28,20 @@
 
 #include "format/attention.h"
 #include "format/state.h"
+#include "kvtool/open.h"
 
 namespace kvtool::format {
 
 // All ways of reading what follows the prelude of `dump`, one for each pair of types that fits; what
-// did not read is noted. `types`: only these.
+// did not read is noted. `wanted`: only these types, and what is said of the shape of a bare state,
+// which is laid out like a session of its time from the generator's text on.
 struct WantedTypes {
   std::optional<ElementType> k;
   std::optional<ElementType> v;
+  std::optional<BareShape> bare;
 };
 std::vector<StateReading> read_old_states(const Reader& io, const Dump& dump,
-                                          const WantedTypes& types, const std::string& attempt,
+                                          const WantedTypes& wanted, const std::string& attempt,
                                           Furthest& furthest);
 
 namespace old {

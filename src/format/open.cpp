@@ -36,7 +36,8 @@ class Opener {
   Dump open() {
     const Stamp stamp = read_stamp(window_);
     refuse_other_files(window_, stamp);
-    const std::vector<Dialect> dialects = dialects_of(stamp);
+    const bool old_state = !is_dump_magic(stamp.magic) && is_old_state(window_);
+    const std::vector<Dialect> dialects = old_state ? old_state_dialects() : dialects_of(stamp);
     if (dialects.empty()) refuse_version(stamp);
     if (options_.skim && stamp.magic == slot_magic)
       if (auto dump = plain_caches(dialects)) return std::move(*dump);
@@ -46,7 +47,7 @@ class Opener {
       if (!readings_.empty()) return finish(strictness);
     }
     refuse_unseen_ik_llama(window_, stamp.magic);
-    refuse_old_state(window_);
+    if (old_state && !options_.bare) ask_for_shape();
     blame_one_word(dialects);
     fail_all(stamp);
   }
@@ -166,7 +167,7 @@ class Opener {
     Furthest of_dialect;
     auto readings = dialect.body == Body::current
                         ? read_states(io, dialect, name_of(dialect), of_dialect, arrangement)
-                        : read_old_states(io, dump, {options_.k_type, options_.v_type},
+                        : read_old_states(io, dump, {options_.k_type, options_.v_type, options_.bare},
                                           name_of(dialect), of_dialect);
     if (!of_dialect.empty())
       note(of_dialect.error(), of_dialect.attempt(), of_dialect.progress());
@@ -253,7 +254,8 @@ class Opener {
     if (furthest_.empty())
       throw Error(ErrorKind::usage, fmt::format("no layout is named {}", options_.layout));
     const Error& e = furthest_.error();
-    const bool bare = !is_dump_magic(stamp.magic) && stamp.magic != sequence_state_magic;
+    const bool bare = !is_dump_magic(stamp.magic) && stamp.magic != sequence_state_magic &&
+                      !options_.bare;
     if (bare)
       fail_at(0, "magic", ErrorKind::damaged,
               fmt::format("expected ggsn, ggsq or a bare state, found {:#010x} (as a state, {} came "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -53,18 +54,22 @@ void refuse_other_files(const Window& window, const Stamp& stamp) {
     fail_at(0, "magic", ErrorKind::unsupported, "this is a gzip file; unpack it first");
 }
 
-void refuse_old_state(Window& window) {
+bool is_old_state(Window& window) {
   Cursor cursor(window, {0, window.size()});
   std::uint64_t size = 0;
   std::array<std::byte, 8> text{};
   if (!cursor.take(size) || size < least_rng_bytes || size > old_rng_bytes ||
       !cursor.take(std::span(text)))
-    return;
-  for (const std::byte c : text)
-    if (c != std::byte{' '} && (c < std::byte{'0'} || c > std::byte{'9'})) return;
-  fail_at(0, "rng_size", ErrorKind::unsupported,
+    return false;
+  return std::ranges::all_of(text, [](std::byte c) {
+    return c == std::byte{' '} || (c >= std::byte{'0'} && c <= std::byte{'9'});
+  });
+}
+
+void ask_for_shape() {
+  fail_at(0, "rng_size", ErrorKind::refused,
           "the bare state of a whole context of before August 2024: nothing in it tells the sizes of "
-          "the model; sessions of that time say them");
+          "the model; say --model MODEL.gguf, --like REF or --kv-shape LAYERSxWIDTH");
 }
 
 void refuse_version(const Stamp& stamp) {
@@ -84,6 +89,11 @@ std::vector<Dialect> dialects_of(const Stamp& stamp) {
 }
 
 }  // namespace format
+
+bool needs_bare_shape(const Source& source) {
+  format::Window window(source, 64);
+  return !format::is_dump_magic(format::read_stamp(window).magic) && format::is_old_state(window);
+}
 
 std::vector<std::uint32_t> known_session_versions() {
   return {session_versions.begin(), session_versions.end()};

@@ -29,9 +29,11 @@ struct Stamp {
 // Throws Error(damaged, unsupported) for things that people hand over instead of a dump: an empty
 // or cut file, a model, something packed.
 void refuse_other_files(const Window& window, const Stamp& stamp);
-// Throws Error(unsupported) for the state of a whole context of before August 2024, which begins
-// with the length of its generator's text and the text.
-void refuse_old_state(Window& window);
+// True for the state of a whole context of before August 2024, which begins with the length of its
+// generator's text and the text.
+[[nodiscard]] bool is_old_state(Window& window);
+// Throws Error(refused): such a state needs sizes that are not in it.
+[[noreturn]] void ask_for_shape();
 [[noreturn]] void refuse_version(const Stamp& stamp);
 
 }  // namespace kvtool::format

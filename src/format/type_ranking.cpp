@@ -112,6 +112,12 @@ bool same_places(const Dump& a, const Dump& b) {
   });
 }
 
+// Bare states of November 2023 have the size of those of December, and K and V in another order.
+bool is_other_body(const Dump& a, const Dump& b) {
+  return a.dialect.body != b.dialect.body &&
+         a.state.type_readings.front() == b.state.type_readings.front();
+}
+
 void tell(Dump& best, const std::vector<Dump>& others) {
   if (others.empty()) {
     best.why.push_back("types of K and V are not stored; taken: " +
@@ -163,14 +169,16 @@ void keep_likeliest_types(std::vector<Dump>& readings) {
   const double value = worth(best.state.type_readings.front());
   for (const Dump& other : untyped) {
     const bool close = worth(other.state.type_readings.front()) > value - clear_lead;
-    if (!same_places(best, other) && (close || value < good_share)) best.state.types_uncertain = true;
+    if (is_other_body(best, other) || same_places(best, other)) continue;
+    if (close || value < good_share) best.state.types_uncertain = true;
   }
-  // Other layouts that give the same K and V are for choose() to tell.
+  // Other layouts that give the same K and V, and bodies between which no type decides, are for
+  // choose() to tell.
   std::vector<Dump> same;
   for (Dump& other : untyped)
     if (other.dialect != best.dialect &&
         other.state.type_readings.front() == best.state.type_readings.front() &&
-        same_places(best, other))
+        (same_places(best, other) || is_other_body(best, other)))
       same.push_back(other);
   tell(best, untyped);
   readings.insert(readings.begin(), std::move(best));
