@@ -179,6 +179,8 @@ void state_row(Io& io, AnyStream& stream, AnyLayer& layer) {
   if constexpr (Io::reads) {
     io.require(rows > 0 && (stream.cells.empty() || stream.cells.size() == rows), io.offset() - 4,
                "s_rows", "expected as many rows as other layers have, found " + std::to_string(rows));
+    io.require(rows <= io.cursor().remaining() / std::max<std::uint64_t>(1, tensor.row_bytes),
+               io.offset(), "s_data", std::to_string(rows) + " rows do not fit");
     if (stream.cells.empty()) stream.cells.append_unread(rows);
     tensor.orientation = Orientation::rows;
   }

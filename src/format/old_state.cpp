@@ -223,6 +223,8 @@ class OldReader {
     Stream& stream = state.memories.front().streams.front();
     if (d_.body == Body::pool) head = state.old.context = facts_.n_ctx;
     if (d_.body == Body::k_then_v) state.old.context = facts_.n_ctx;
+    require_in_context(io, state.old.context, head);
+    require_room(io, head);
     stream.cells = CellTable();
     stream.cells.append_unread(head);
     note_origin(stream, head);
@@ -234,6 +236,31 @@ class OldReader {
     const std::array<SequenceId, 1> only = {0};
     for (std::uint32_t i = 0; i < head; ++i)
       i < used ? stream.cells.append(static_cast<Position>(i), only) : stream.cells.append(-1, {});
+  }
+
+  // No cache has data for more cells than it has, and where all are listed each takes 12 bytes or more.
+  void require_in_context(Reader& io, std::uint32_t context, std::uint32_t head) const {
+    if (d_.body < Body::cells) return;
+    const unsigned behind = (d_.used_word ? 4U : 0U) + (d_.body == Body::v_flag ? 4U : 0U);
+    const std::uint64_t at = io.offset() - behind - 4;
+    io.require(head <= context, at, "size",
+               fmt::format("expected {} (head) or more, found {}", head, context));
+    io.require(!d_.lists_all || context <= io.cursor().remaining() / 12, at, "size",
+               fmt::format("{} cells do not fit, {} bytes remain", context, io.cursor().remaining()));
+  }
+
+  // So many cells need more than the file has: found before a table is made for them.
+  void require_room(Reader& io, std::uint64_t head) const {
+    std::uint64_t elements = 0;
+    for (const auto* widths : {&facts_.k_width, &facts_.v_width})
+      for (const std::uint64_t width : *widths) elements = checked_add(elements, width);
+    // Blocks came later; the smallest have more than half a byte an element.
+    const bool numbers = d_.body < Body::by_layer;
+    const std::uint64_t least =
+        std::max<std::uint64_t>(1, numbers ? checked_multiply(elements, 2) : elements / 2);
+    const std::uint64_t left = io.cursor().remaining();
+    io.require(head <= left / least, io.offset(), "k_data",
+               fmt::format("{} cells of at least {} bytes do not fit, {} remain", head, least, left));
   }
 
   std::vector<StateReading> with_types(const Reader& io, const State& state, std::uint32_t head) {

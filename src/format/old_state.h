@@ -235,6 +235,9 @@ void typed_layers(Io& io, AnyStream& stream, std::uint32_t width) {
     typed_v(io, stream, stream.layers[l], typed_width(stream, l, width));
   }
   if constexpr (Io::reads) {
+    const std::uint64_t first = stream.layers.front().v.cell_elements();
+    io.require(first == width, io.offset(), "v_dim",
+               "says " + std::to_string(width) + ", and the first V has " + std::to_string(first));
     stream.v_transposed = stream.layers.front().v.orientation == Orientation::transposed ? 1 : 0;
     for (const Layer& layer : stream.layers)
       io.require(layer.v.orientation == stream.layers.front().v.orientation, layer.v.extent.offset,

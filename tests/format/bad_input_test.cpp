@@ -309,6 +309,71 @@ TEST(BadInput, WordsOfOldSessions) {
   }
 }
 
+// Where a field of a tiny dump lies.
+std::uint64_t place_in(const char* layout, const std::string& label) {
+  const ByteVector bytes = build(tiny_dump(layout));
+  for (const MapRange& range : map_of(*open_bytes(bytes).dump, true))
+    if (range.label == label) return range.offset;
+  throw std::logic_error("no field " + label);
+}
+
+struct Lie {
+  const char* layout;
+  std::string label;
+  std::uint32_t word;
+  std::uint64_t behind;  // bytes from the field to what is blamed
+  const char* blamed;
+  const char* words;
+};
+
+void expect_blamed(const Lie& lie) {
+  SCOPED_TRACE(fmt::format("{}: {} = {}", lie.layout, lie.label, lie.word));
+  ByteVector bytes = build(tiny_dump(lie.layout));
+  const std::uint64_t at = place_in(lie.layout, lie.label);
+  poke(bytes, static_cast<std::size_t>(at), lie.word);
+  expect_refused(bytes, {ErrorKind::damaged, at + lie.behind, lie.blamed, lie.words});
+}
+
+// Cells whose K and V the file cannot hold are found before a table is made for them; the largest
+// count is within what a cache may have.
+TEST(BadInput, MoreOldCellsThanTheFileHolds) {
+  expect_blamed({"ggsn1.j40/kv", stream + "count", 20000000, 4, "k_data", "do not fit"});
+  expect_blamed({"ggsn2.s68/kv", stream + "size", 2, 0, "size", "expected 3 (head) or more, found 2"});
+  expect_blamed({"ggsn6.s124/kv", stream + "size", 2, 0, "size", "expected 3 (head) or more"});
+  expect_blamed({"ggsn5.s120/kv", stream + "head", 20000000, 4, "size", "found 5"});
+  expect_blamed({"ggsn2.s68/kv", stream + "size", 20000000, 0, "size", "20000000 cells do not fit"});
+}
+
+TEST(BadInput, APoolThatItsRecordsContradict) {
+  const std::string pool_size = stream + "pool_size";
+  const std::uint64_t context = place_in("ggsn0.j32/kv", "header.n_ctx");
+  ByteVector bytes = build(tiny_dump("ggsn0.j32/kv"));
+  poke(bytes, static_cast<std::size_t>(context), 1U << 23U);
+  const std::uint64_t pool = place_in("ggsn0.j32/kv", pool_size);
+  expect_refused(bytes, {ErrorKind::damaged, pool + 12, "k_data", "8388608 cells"});
+  for (const char* record : {"k_record", "v_record"}) {
+    SCOPED_TRACE(record);
+    const std::uint64_t at = place_in("ggsn0.j32/kv", stream + record);
+    bytes = build(tiny_dump("ggsn0.j32/kv"));
+    poke(bytes, static_cast<std::size_t>(at) + 8, std::uint64_t{1} << 40U);
+    expect_refused(bytes, {ErrorKind::damaged, at + 8, record, "an object of"});
+  }
+}
+
+TEST(BadInput, AWidthOfVThatTheRowsContradict) {
+  const std::uint64_t end = build(tiny_dump("ggsq1/kv")).size();
+  const std::uint64_t width = place_in("ggsq1/kv", stream + "v_dim");
+  expect_blamed({"ggsq1/kv", stream + "v_dim", 4, end - width, "v_dim", "the first V has 3"});
+  expect_blamed({"ggsq1/kv", stream + "size_of_size", 4, 0, "size_of_size", "expected 8"});
+}
+
+TEST(BadInput, MoreStatesOfTheForkThanTheFileHolds) {
+  expect_blamed({"ggsq3.ik/hybrid", "memory[1].layer[0].s_rows", 1U << 24U, 4, "s_data", "do not fit"});
+  expect_blamed({"ggsq3.ik/hybrid", "memory[1].layer[0].s_rows", 0, 0, "s_rows", "expected"});
+  expect_blamed({"ggsq3.ik/hybrid", "has_states", 2, 0, "has_states", "0 or 1"});
+  expect_blamed({"ggsq4.ik/kv-index", "has_index", 2, 0, "has_index", "0 or 1"});
+}
+
 TEST(BadInput, OldSessionsCutOrWithMore) {
   for (const char* file : {"history/v2-20231003-ac2219fef-frag.ggsn.zst",
                            "history/v4-20240303-87c2e8b27-frag.ggsn",

@@ -42,14 +42,29 @@ std::vector<MapRange> fields_of(const ByteVector& bytes) {
   return {};
 }
 
+// How bytes are damaged. Old layouts and the fork's are many and alike, so each of their bytes gets one
+// of the three.
+std::vector<unsigned> flips_of(const TinyDump& tiny, std::uint64_t at) {
+  static const std::vector<unsigned> all = {0xffU, 0x01U, 0x80U};
+  const Dialect& d = tiny.dialect;
+  if (d.body == Body::current && d.family == Family::llama_cpp) return all;
+  return {all[at % 3]};
+}
+
+// Of the long arrays of a header struct, of which the model's layers fill the first two.
+bool is_looked_at(const MapRange& field, std::uint64_t at) {
+  return at - field.offset < 16 || at % 64 == 0;
+}
+
 TEST(Corruption, EveryMetadataByteOfEveryLayout) {
   std::size_t damaged = 0;
   for (const TinyDump& tiny : tiny_dumps()) {
     SCOPED_TRACE(tiny.layout);
-    ByteVector bytes = build(tiny);
+      ByteVector bytes = build(tiny);
     for (const MapRange& field : fields_of(bytes))
       for (std::uint64_t at = field.offset; at < field.offset + field.size; ++at)
-        for (const unsigned flip : {0xffU, 0x01U, 0x80U}) {
+        for (const unsigned flip : flips_of(tiny, at)) {
+          if (!is_looked_at(field, at)) continue;
           bytes[at] ^= static_cast<std::byte>(flip);
           survives(bytes, fmt::format("{} ^ {:#x} at {} ({})", tiny.layout, flip, at, field.label));
           bytes[at] ^= static_cast<std::byte>(flip);
@@ -63,8 +78,17 @@ TEST(Corruption, EveryMetadataByteOfEveryLayout) {
 bool is_word_count(const std::string& name) {
   static const std::set<std::string> names = {"n_token",    "n_outputs", "n_stream", "n_layer",
                                               "cell_count", "n_seq",     "count",    "arch",
-                                              "rng_size",   "v_dim",     "v_el"};
+                                              "rng_size",   "v_dim",     "v_el",     "head",
+                                              "s_rows"};
   return names.count(name) == 1;
+}
+
+// Words of such names that move nothing: `size` of old sessions is the length of the context, `count`
+// of version 0 was never set, and `head` of deepseek4's caches has no meaning in a file.
+bool is_free(const TinyDump& tiny, const std::string& name) {
+  const Body body = tiny.dialect.body;
+  return (body >= Body::cells && body != Body::typed_slot && name == "size") ||
+         (body == Body::pool && name == "count") || (body == Body::current && name == "head");
 }
 
 bool is_size(const std::string& name) {
@@ -91,7 +115,7 @@ TEST(Corruption, CountsThatNoFileCouldHold) {
     SCOPED_TRACE(tiny.layout);
     const ByteVector bytes = build(tiny);
     for (const MapRange& field : fields_of(bytes)) {
-      if (!is_word_count(field_of(field))) continue;
+      if (!is_word_count(field_of(field)) || is_free(tiny, field_of(field))) continue;
       for (const std::uint32_t lie : {0x7fffffffU, 0x80000000U, 0xffffffffU})
         expect_lie_is_noticed(bytes, field, lie);
       ++lies;
@@ -109,7 +133,7 @@ TEST(Corruption, SizesWhoseProductWraps) {
     SCOPED_TRACE(tiny.layout);
     const ByteVector bytes = build(tiny);
     for (const MapRange& field : fields_of(bytes)) {
-      if (!is_size(field_of(field))) continue;
+      if (!is_size(field_of(field)) || is_free(tiny, field_of(field))) continue;
       for (const std::uint64_t lie : {most, most - 3, most / 4 + 1, most / 2 + 1, most / 3 / 4 * 4,
                                       most / 3 / 4 * 4 + 4, std::uint64_t{1} << 32U})
         expect_lie_is_noticed(bytes, field, lie);
@@ -124,6 +148,7 @@ TEST(Corruption, CountsOfZero) {
     const ByteVector original = build(tiny);
     for (const MapRange& field : fields_of(original)) {
       if (!is_word_count(field_of(field)) && !is_size(field_of(field))) continue;
+      if (is_free(tiny, field_of(field))) continue;
       ByteVector bytes = original;
       const auto at = static_cast<std::size_t>(field.offset);
       if (is_size(field_of(field)))

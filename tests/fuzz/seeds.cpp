@@ -16,9 +16,11 @@ using test::Bytes;
 using test::ByteVector;
 using Inputs = std::vector<ByteVector>;
 
+// Without the sessions of version 0: a fuzzer gets nowhere in 2 MiB of unused pool.
 Inputs dumps() {
   Inputs all;
-  for (const test::TinyDump& tiny : test::tiny_dumps()) all.push_back(test::build(tiny));
+  for (const test::TinyDump& tiny : test::tiny_dumps())
+    if (tiny.dialect.body != Body::pool) all.push_back(test::build(tiny));
   return all;
 }
 

@@ -52,8 +52,9 @@ inline std::string field_of(const MapRange& range) {
 // Ranges whose bytes the reader interprets: everything but payloads.
 inline bool is_metadata(const MapRange& range) {
   static const std::set<std::string> payloads = {
-      "k_data", "v_data", "r_data", "s_data",     "ple_data",  "data",
-      "rng",    "logits", "output_ids", "embeddings", "unknown"};
+      "k_data",     "v_data",     "r_data",  "s_data",     "ple_data",      "data",     "rng",
+      "rng_filler", "output_ids", "logits",  "embeddings", "logits_filler", "k_record", "v_record",
+      "unused",     "unknown"};
   return payloads.count(field_of(range)) == 0;
 }
 

@@ -2,6 +2,9 @@
 
 #include <stdexcept>
 
+#include "support/tiny_old_dump.h"
+#include "support/tiny_parts.h"
+
 namespace kvtool::test {
 namespace {
 
@@ -11,10 +14,6 @@ constexpr std::uint32_t layers = 2;
 
 bool one_sequence(const Dialect& d) {
   return d.container == Container::slot || d.container == Container::sequence_state;
-}
-
-void put_rows(Bytes& out, std::uint32_t type, std::uint64_t row, std::uint32_t cells) {
-  out.u32(type).u64(row).filler(static_cast<std::size_t>(row) * cells);
 }
 
 // Cell i stands at position i; in sessions it belongs to sequence 0, and the first to 1 as well.
@@ -94,12 +93,8 @@ void put_piece(Bytes& out, const TinyDump& tiny, Piece piece) {
     case Piece::dsv4_head: out.text("DSV4").u32(1).u32(0); return;
     case Piece::dsv4_part_head: out.text("DSV4").u32(1).u32(1); return;
     case Piece::dsv4_body: return put_dsv4_body(out);
+    case Piece::fork_index: return;  // see put_ik_state()
   }
-}
-
-void put_tokens(Bytes& out, std::uint32_t n) {
-  out.u32(n);
-  for (std::uint32_t i = 0; i < n; ++i) out.u32(40 + i);
 }
 
 void put_prelude(Bytes& out, const TinyDump& tiny) {
@@ -110,8 +105,8 @@ void put_prelude(Bytes& out, const TinyDump& tiny) {
   const bool mamba = !tiny.pieces.empty() && tiny.pieces.front() == Piece::recurrent;
   if (!one_sequence(d)) out.u32(5).text(mamba ? "mamba" : "llama");
   if (d.rng_text) {
-    out.u32(1000);
-    for (int i = 0; i < 250; ++i) out.text("123 ");
+    out.u32(rng_bytes);
+    put_rng(out);
   }
   if (d.outputs) out.u32(1).i32(0).u64(3).f32(1).f32(2).f32(3).u64(2).f32(4).f32(5);
   if (d.prefix) out.u32(0xaf143cd8U).u32(0);
@@ -131,8 +126,13 @@ void put_blob(Bytes& out, const TinyDump& tiny) {
 }  // namespace
 
 ByteVector build(const TinyDump& tiny) {
+  if (tiny.dialect.body != Body::current) return build_old(tiny);
   Bytes out;
   put_prelude(out, tiny);
+  if (tiny.dialect.family == Family::ik_llama) {
+    put_ik_state(out, tiny);
+    return out.get();
+  }
   for (const Piece piece : tiny.pieces) put_piece(out, tiny, piece);
   if (tiny.checkpoints) {
     out.text("SCKP").u32(1).u32(1).u64(2).i32(0).i32(1);
@@ -195,16 +195,14 @@ Dialect flat(Dialect d, bool ids) {
   return d;
 }
 
-}  // namespace
-
-const std::vector<TinyDump>& tiny_dumps() {
+std::vector<TinyDump> tiny_current_dumps() {
   using enum Piece;
   using enum CellExtension;
   const Dialect now = session(11);
   const Dialect saved = slot(4);
   const Dialect state = bare(Container::state);
   const Dialect sequence = bare(Container::sequence_state);
-  static const std::vector<TinyDump> all = {
+  return {
       {"ggsn8.rng.outputs.flat/kv", with_outputs(session(8), false, true)},
       {"ggsn8.rng.outputs/recurrent", with_outputs(session(8), false, true), {recurrent}},
       {"ggsn9.outputs.flat/kv", with_outputs(session(9), false)},
@@ -247,6 +245,17 @@ const std::vector<TinyDump>& tiny_dumps() {
       {"rawseq.prefix/recurrent", sequence, {recurrent}},
       {"rawseq.flat.noids/kv", flat(sequence, false), {kv}, true},
   };
+}
+
+}  // namespace
+
+const std::vector<TinyDump>& tiny_dumps() {
+  static const std::vector<TinyDump> all = [] {
+    std::vector<TinyDump> dumps = tiny_current_dumps();
+    for (const auto& more : {tiny_old_dumps(), tiny_ik_dumps()})
+      dumps.insert(dumps.end(), more.begin(), more.end());
+    return dumps;
+  }();
   return all;
 }
 

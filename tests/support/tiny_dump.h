@@ -1,5 +1,6 @@
 // Dumps of a few hundred bytes, written word by word from the format's description and not by
 // kvtool's writer: one of every layout, those included of which no genuine file is at hand.
+// (Sessions of before 2024 have filler that no file can lack: 64 KiB, and 2 MiB in version 0.)
 #pragma once
 
 #include <string>
@@ -19,6 +20,7 @@ enum class Piece {
   dsv4_head,
   dsv4_part_head,
   dsv4_body,
+  fork_index,     // ik_llama.cpp: rows of an index behind the others
 };
 
 struct TinyDump {
@@ -30,6 +32,8 @@ struct TinyDump {
   std::uint32_t cells = 3;
   bool checkpoints = false;     // SCKP with one checkpoint
   bool draft = false;           // SDFT
+  bool gap = false;             // ik_llama.cpp: the first layer has no cache
+  bool single = false;          // sessions 0 to 7: K and V are f32
 };
 
 // Its bytes.
