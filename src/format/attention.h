@@ -121,11 +121,10 @@ inline void require_element_size(const Reader& io, const Tensor& tensor) {
                  std::to_string(tensor.element_bytes));
 }
 
-// V of one layer stored channel by channel.
+// What follows the type of V stored channel by channel.
 template <class Io, class AnyStream, class AnyLayer>
-void columns(Io& io, AnyStream& stream, AnyLayer& layer) {
+void channels(Io& io, AnyStream& stream, AnyLayer& layer) {
   auto& tensor = layer.v;
-  io.type("v_type", tensor.type);
   io.u32("v_el", tensor.element_bytes);
   io.u32("v_dim", tensor.width);
   if constexpr (Io::reads) {
@@ -133,6 +132,13 @@ void columns(Io& io, AnyStream& stream, AnyLayer& layer) {
     tensor.orientation = Orientation::transposed;
   }
   io.tensor("v_data", stream, layer, &Layer::v);
+}
+
+// V of one layer stored channel by channel.
+template <class Io, class AnyStream, class AnyLayer>
+void columns(Io& io, AnyStream& stream, AnyLayer& layer) {
+  io.type("v_type", layer.v.type);
+  channels(io, stream, layer);
 }
 
 // K or V of all layers; `one` describes one layer.

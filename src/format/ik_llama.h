@@ -89,18 +89,11 @@ void rows(Io& io, AnyStream& stream, AnyLayer& layer, TensorOfLayer part, const 
 
 template <class Io, class AnyStream, class AnyLayer>
 void columns(Io& io, AnyStream& stream, AnyLayer& layer) {
-  auto& tensor = layer.v;
-  if (!type_of(io, tensor, "v_type")) {
+  if (!type_of(io, layer.v, "v_type")) {
     io.constant("v_el", 0);
     return io.constant("v_dim", 0);
   }
-  io.u32("v_el", tensor.element_bytes);
-  io.u32("v_dim", tensor.width);
-  if constexpr (Io::reads) {
-    require_element_size(io, tensor);
-    tensor.orientation = Orientation::transposed;
-  }
-  io.tensor("v_data", stream, layer, &Layer::v);
+  channels(io, stream, layer);
 }
 
 template <class Io, class AnyStream>
