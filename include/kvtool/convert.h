@@ -39,7 +39,8 @@ struct ConvertOptions {
   // Parts that may be lost if the target cannot hold them: "checkpoints", "draft", "outputs",
   // "media", "cells" (those that are listed without K and V).
   std::set<std::string> drop;
-  // A dump of the target, where parts come from that the source lacks (generator text).
+  // A dump of the target, where parts come from that the source lacks: generator text, and for
+  // sessions of before August 2024 header struct, sizes of context, cache and buffer of logits.
   std::shared_ptr<const Dump> like;
 };
 

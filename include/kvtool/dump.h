@@ -20,6 +20,8 @@ namespace kvtool {
 
 // A range of bytes of the file.
 struct Extent {
+  // Offset of bytes that lie in no file: the writer puts zeros where a layout wants filler.
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   [[nodiscard]] std::uint64_t end() const { return offset + size; }

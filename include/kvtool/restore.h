@@ -64,7 +64,8 @@ struct RestoreOptions {
 // Predicts what a loader as described by `target` makes of the file. What the target leaves open is
 // taken from the dump, and said in `unchecked`; `dump` may be null for a file that no layout fits.
 // Throws Error(usage) when the era is not known, or the shape of the memories neither by target nor
-// by dump; Error(unsupported) for memories whose loader is not modelled (deepseek4).
+// by dump; Error(unsupported) for memories whose loader is not modelled (deepseek4), and for loaders
+// of before August 2024 and ik_llama.cpp's.
 [[nodiscard]] Restore predict_restore(const Source& file, const Dump* dump, const Target& target,
                                       const RestoreOptions& options = {});
 

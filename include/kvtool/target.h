@@ -24,7 +24,8 @@ enum class MlaRows {
   unknown,    // of this time only neighbours are known
 };
 
-// A stretch of time in which llama.cpp wrote and read one layout, and behaved in one way.
+// A stretch of time in which llama.cpp wrote and read one layout, and behaved in one way. Those of
+// ik_llama.cpp are its own, and those of before August 2024 cover several header structs each.
 struct Era {
   std::string name;               // "11/4", "9/2-streams": for messages, and accepted as a --loader
   std::string summary;            // what marks it, in a few words
@@ -50,10 +51,19 @@ struct Era {
   bool dies_on_short_file = false;  // a file that ends inside V (or S) kills the process; where
                                     // nobody tried (autumn 2025 to February 2026): false
   MlaRows mla_rows = MlaRows::unknown;
+  Family family = Family::llama_cpp;
+
+  // Before August 2024: sessions begin with a header struct, and types are not stored in them.
+  [[nodiscard]] bool is_old() const { return session_version < 8; }
 };
 
-// All eras since July 2024, oldest first.
+// All eras of llama.cpp since July 2024, oldest first: those whose loaders `check` knows.
 [[nodiscard]] const std::vector<Era>& eras();
+// Those before, by session version (0 to 7), oldest first. `slot_version` is 0 where there were no
+// slot files yet.
+[[nodiscard]] const std::vector<Era>& old_eras();
+// Those of ik_llama.cpp, oldest first. Their names begin with "ik-".
+[[nodiscard]] const std::vector<Era>& fork_eras();
 
 // A program that loads: its era, and its build as far as it was named.
 struct Loader {
@@ -61,18 +71,19 @@ struct Loader {
   std::optional<std::uint32_t> build;  // number of the commit, as in b10256
 };
 // The loader called "0.7.0", "v0.4.0", "b10256", "2026-05", "2026-05-17" or, as an era is called,
-// "9/2-streams". Throws Error(usage) for what is none of these, for times before July 2024 and
-// after the newest that is known, and for a build, day or month in which the layout changed or that
-// lies between the last known of one era and the first known of the next, naming both. `option` is
-// what such messages call the place where the name was given.
+// "9/2-streams", "6/1" or "ik-10/4"; "ik_llama.cpp" is the newest of its own. Throws Error(usage) for
+// what is none of these, for builds before July 2024, days before April 2023, times after the newest
+// that is known, and for a build, day or month in which the layout changed or that lies between the
+// last known of one era and the first known of the next, naming both. `option` is what such messages
+// call the place where the name was given.
 [[nodiscard]] Loader loader_named(const std::string& name,
                                   const std::string& option = "--loader");
 // Its era alone.
 [[nodiscard]] const Era& era_of_loader(const std::string& loader);
-// The era whose sessions or slot files have this version. Throws Error(usage) for an unknown
-// version and for those that covered several layouts (ggsn 9, ggsq 2), with the choices.
+// The era of llama.cpp whose sessions or slot files have this version. Throws Error(usage) for an
+// unknown version and for those that covered several layouts (ggsn 9, ggsq 2), with the choices.
 [[nodiscard]] const Era& era_of_version(Container container, std::uint32_t version);
-// True when llama.cpp of the era can have written the dump.
+// True when a program of the era can have written the dump.
 [[nodiscard]] bool can_have_written(const Era& era, const Dump& dump);
 // The era in which a dump can have been written. Where several fit, their common ground: `rotates`
 // and `mla_rows` say so when they differ, the rest is the newest's, and the name is "A to B".
@@ -134,7 +145,7 @@ struct Target {
   std::optional<Container> container;     // session or slot; empty: as the source
   std::optional<Era> era;                 // empty: as the source
   std::optional<std::uint32_t> build;     // of the loader, where it was named
-  std::optional<std::uint32_t> n_ctx;     // --ctx-size
+  std::optional<std::uint32_t> n_ctx;     // --ctx-size; stored in sessions of before August 2024
   std::optional<std::uint32_t> parallel;  // --parallel: number of sequences
   std::optional<bool> unified;            // --kv-unified / --no-kv-unified
   std::optional<std::uint32_t> n_stream;  // seen in a dump of the target

@@ -44,15 +44,15 @@ void take_version(const std::string& to, Target& target) {
   if (error != std::errc{} || stop != end)
     throw Error(ErrorKind::usage, fmt::format("--to {}: the version is not a number", to));
   // A loader says more than a version can, so it decides where the version leaves a choice.
-  const std::uint32_t of_loader = !target.era ? 0
-                                  : target.container == Container::session
-                                      ? target.era->session_version
-                                      : target.era->slot_version;
-  if (of_loader == version) return;
-  if (target.era && of_loader != 0)
+  if (!target.era) {
+    target.era = era_of_version(*target.container, version);
+    return;
+  }
+  const bool session = target.container == Container::session;
+  const std::uint32_t of_loader = session ? target.era->session_version : target.era->slot_version;
+  if (of_loader != version)
     throw Error(ErrorKind::usage,
                 fmt::format("--to {}: {} has {}:{}", to, target.era->name, magic, of_loader));
-  target.era = era_of_version(*target.container, version);
 }
 
 void take_model(const std::string& path, Target& target) {
@@ -90,7 +90,8 @@ void add_target(CLI::App& verb, TargetOptions& options, InputOptions& input) {
   };
   text("--to", options.to, "kind and version of file, e.g. ggsq:4", "KIND[:VERSION]");
   text("--loader,--for", options.loader,
-       "llama.cpp by release, build, date or era: 0.7.0, b10256, 2026-05", "WHICH");
+       "llama.cpp by release, build, date or era: 0.7.0, b10256, 2026-05; or ik_llama.cpp",
+       "WHICH");
   text("--like", options.like, "everything as in this dump, which the target saved itself", "REF")
       ->each(handing_on_to(input.like));
   text("-m,--model", options.model, "shapes from this model file", "GGUF")

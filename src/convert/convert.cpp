@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "convert/dialect.h"
+#include "convert/old_layout.h"
 #include "convert/other_family.h"
 #include "convert/rotation.h"
 #include "convert/steps.h"
@@ -39,7 +41,7 @@ class Converter {
       : source_(with_known_rotation(*dump, target, options)),
         target_(target),
         options_(options),
-        dialect_(target_dialect(*source_, target)) {}
+        dialect_(target_dialect(*source_, target, options.like.get())) {}
 
   Conversion run() {
     result_.plan = Plan::of(source_);
@@ -49,6 +51,7 @@ class Converter {
     change_tail();
     change_tokens(*source_, output(), target_, options_, result_);
     change_prelude(*source_, output(), dialect_, target_, options_, result_);
+    enter_old_layout(*source_, dialect_, target_, options_, result_);
     for (std::size_t m = 0; m < output().state.memories.size(); ++m)
       note_memory(source_->state.memories[m], output().state.memories[m]);
     note_layout();
@@ -101,6 +104,10 @@ class Converter {
   // holds it, so their files never lack one.
   void change_extension(State& state) {
     const std::uint64_t unknown = set_extension(state, dialect_.extension, token_of());
+    if (dialect_.extension == CellExtension::none)
+      note_once(result_.costs,
+                "dropped x and y of the cells: before March 2026 they were not stored, and "
+                "places in images are lost");
     if (unknown > 0)
       result_.costs.push_back(fmt::format(
           "{} cells carry the token -1, because theirs is not in the file; models with M-RoPE do not "
@@ -123,9 +130,19 @@ class Converter {
     if (const auto n = target_.streams()) set_streams(state, *n, will_be_one(), id_);
   }
 
+  // Sessions of before version 6 have no word for it.
+  bool always_transposes() const {
+    return format::is_old_session(dialect_) && dialect_.body < Body::v_flag;
+  }
+
   TensorWishes wishes() const {
     TensorWishes wishes{target_.type_k, target_.type_v, std::nullopt};
     if (target_.flash_attention) wishes.v_transposed = !*target_.flash_attention;
+    if (!always_transposes()) return wishes;
+    if (target_.flash_attention.value_or(false))
+      throw Error(ErrorKind::usage,
+                  "--flash-attn on: there was none before April 2024 (version 6)");
+    wishes.v_transposed = true;
     return wishes;
   }
 
@@ -195,6 +212,10 @@ class Converter {
   void note_layout() {
     if (dialect_ == source_->dialect) return;
     note_change(fmt::format("layout {} -> {}", dialect_name(source_->dialect), dialect_name(dialect_)));
+  }
+
+  static void note_once(std::vector<std::string>& list, const std::string& line) {
+    if (std::find(list.begin(), list.end(), line) == list.end()) list.push_back(line);
   }
 
   void note_change(std::string change) { result_.changes.push_back(std::move(change)); }

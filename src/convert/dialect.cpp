@@ -1,7 +1,12 @@
 #include "convert/dialect.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "format/container.h"
 #include "format/dialect.h"
+#include "format/header_struct.h"
 #include "kvtool/error.h"
 
 namespace kvtool::convert_steps {
@@ -63,17 +68,102 @@ Dialect of_era(const Era& era, Container container, bool extended) {
   return d;
 }
 
+// States have the layout of a file of their time, without its header.
+Dialect bare(Dialect dialect, Container container) {
+  if (container == Container::session || container == Container::slot) return dialect;
+  dialect.container = container;
+  dialect.version = 0;
+  return dialect;
+}
+
+Dialect of_fork(const Era& era, Container container) {
+  const bool whole = container == Container::session || container == Container::state;
+  const std::vector<Dialect> dialects = whole ? format::session_dialects(era.session_version)
+                                              : format::slot_dialects(era.slot_version);
+  for (const Dialect& dialect : dialects)
+    if (dialect.family == Family::ik_llama) return bare(dialect, container);
+  throw Error(ErrorKind::usage, fmt::format("{} has no such files", era.name));
+}
+
+bool is_among(const std::vector<Dialect>& dialects, const Dialect& dialect) {
+  return std::find(dialects.begin(), dialects.end(), dialect) != dialects.end();
+}
+
+// Layouts of a version with the source's header struct; those with its other choices, if there are.
+std::vector<Dialect> like_source(const std::vector<Dialect>& dialects, const Dialect& source) {
+  std::vector<Dialect> same;
+  for (const Dialect& d : dialects)
+    if (d.header == source.header && !d.scrambled) same.push_back(d);
+  std::vector<Dialect> closest;
+  for (const Dialect& d : same)
+    if (d.used_word == source.used_word && d.lists_all == source.lists_all) closest.push_back(d);
+  return closest.empty() ? same : closest;
+}
+
+// Version 0 holds addresses of the process that wrote it.
+void refuse_pool(const Era& era) {
+  if (era.session_version == 0)
+    throw Error(
+        ErrorKind::refused,
+        "sessions of version 0 are a piece of the memory of the process that wrote them, with "
+        "its addresses: kvtool reads them and makes none; its loaders lasted five days");
+}
+
+// The layouts whose header struct builds of the era's days had.
+std::vector<Dialect> old_sessions(const Era& era) {
+  std::vector<Dialect> dialects = format::session_dialects(era.session_version);
+  std::erase_if(dialects, [&](const Dialect& d) {
+    const format::HeaderLayout& header = format::header_layout(d.header);
+    return header.from > era.until || header.until < era.from;
+  });
+  return dialects;
+}
+
+Dialect old_session(const Dialect& source, const Era& era, const Dump* like) {
+  const std::vector<Dialect> dialects = old_sessions(era);
+  if (source.body != Body::pool) refuse_pool(era);
+  if (like != nullptr && is_among(dialects, like->dialect)) return like->dialect;
+  if (is_among(dialects, source)) return source;
+  const std::vector<Dialect> fit = dialects.size() > 1 ? like_source(dialects, source) : dialects;
+  if (fit.size() == 1) return fit.front();
+  throw Error(
+      ErrorKind::refused,
+      fmt::format(
+          "sessions of version {} begin with the model parameters of the build that reads them, "
+          "in one of {} layouts, which {} does not tell: say --like REF with a session that the "
+          "target saved",
+          era.session_version, dialects.size(), format::name_of(source)));
+}
+
+Dialect of_old_era(const Dialect& source, const Era& era, Container container, const Dump* like) {
+  const bool bare_like = like != nullptr && like->dialect.container == container;
+  if (container == Container::state && bare_like) return like->dialect;
+  if (container == Container::session) return old_session(source, era, like);
+  if (container == Container::state)
+    throw Error(ErrorKind::usage, "bare states of before August 2024 are written only --like one");
+  if (era.slot_version == 0)
+    throw Error(ErrorKind::refused,
+                fmt::format("llama.cpp had no slot files at the time of sessions {}: "
+                            "they came in April 2024",
+                            era.session_version));
+  return bare(format::slot_dialects(era.slot_version).front(), container);
+}
+
 }  // namespace
 
-Dialect target_dialect(const Dump& source, const Target& target) {
+Dialect target_dialect(const Dump& source, const Target& target, const Dump* like) {
   const Container container = target.container.value_or(source.dialect.container);
+  if (target.era && target.era->is_old())
+    return of_old_era(source.dialect, *target.era, container, like);
+  if (target.era && target.era->family == Family::ik_llama) return of_fork(*target.era, container);
   if (target.era) return of_era(*target.era, container, has_extension(source, target));
   const bool other = source.dialect.body != Body::current || source.dialect.family != Family::llama_cpp;
   if (container == Container::slot && had_slots(source)) return format::slot_dialects(1).front();
   if (other && container != source.dialect.container)
-    throw Error(ErrorKind::usage,
-                "files of before August 2024 and of ik_llama.cpp become another kind of file only for "
-                "a loader of llama.cpp: say --loader or --to");
+    throw Error(
+        ErrorKind::usage,
+        "files of before August 2024 and of ik_llama.cpp become another kind of file only for "
+        "a loader that is named: say --loader, or --to with a version");
   return in_container(source, container);
 }
 

@@ -3,13 +3,16 @@
 
 #include <string>
 
+#include "kvtool/convert.h"
 #include "kvtool/target.h"
 
 namespace kvtool::convert_steps {
 
 // The dialect of the output: the target's era and container, the source's where the target does not
-// say. Throws Error(usage) for containers that a conversion does not write.
-[[nodiscard]] Dialect target_dialect(const Dump& source, const Target& target);
+// say; of the layouts that an era of before August 2024 has, the one of `like`, else the one with the
+// source's header struct. Throws Error(usage) for containers that a conversion does not write,
+// Error(refused) where nothing decides.
+[[nodiscard]] Dialect target_dialect(const Dump& source, const Target& target, const Dump* like);
 
 // As in layout names, e.g. "ggsq4.streams.rot".
 [[nodiscard]] std::string dialect_name(const Dialect& dialect);

@@ -76,6 +76,12 @@ void need_arch(const Dump& source, Dump& output, const Target& target) {
   }
 }
 
+std::string sessions_of(const Dialect& dialect) {
+  if (dialect.family == Family::ik_llama) return "sessions of ik_llama.cpp";
+  if (dialect.version == 0) return "whole states of that time";
+  return fmt::format("sessions of version {}", dialect.version);
+}
+
 // The generator's text is that of the source, or of a dump of the target: made up it is not.
 void change_rng(const Dump& source, const Dialect& dialect, const ConvertOptions& options,
                 Conversion& result) {
@@ -86,12 +92,14 @@ void change_rng(const Dump& source, const Dialect& dialect, const ConvertOptions
   if (!dialect.rng_text) return;
   if (options.strip.count("rng") > 0)
     throw Error(ErrorKind::refused,
-                "sessions of version 8 cannot do without the text of the random generator");
+                fmt::format("{} cannot do without the text of the random generator",
+                            sessions_of(dialect)));
   if (source.rng.size > 0) return;
   if (options.like == nullptr || options.like->rng.size == 0)
     throw Error(ErrorKind::refused,
-                "sessions of version 8 hold the text of the random generator, and this file has "
-                "none: say --like REF with a session of that version");
+                fmt::format("{} hold the text of the random generator, and this file has none: say "
+                            "--like REF with a session of that version",
+                            sessions_of(dialect)));
   result.plan.rng_source = static_cast<std::uint32_t>(result.plan.sources.size());
   result.plan.sources.push_back(options.like);
   result.plan.target.rng = options.like->rng;

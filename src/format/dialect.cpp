@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "format/header_struct.h"
 
 namespace kvtool::format {
@@ -284,6 +286,10 @@ std::vector<std::string> describe(const Dialect& d, VisibleChoices visible) {
   say(d.extension == xy, "cells carry x and y (M-RoPE, March to August 2026)");
   say(d.extension == xy_token, "cells carry x, y and token (M-RoPE or n-gram models, August 2026 on)");
   return lines;
+}
+
+Body body_of_session(std::uint32_t version) {
+  return static_cast<Body>(static_cast<int>(Body::pool) + static_cast<int>(std::min(version, 6U)));
 }
 
 std::vector<Dialect> session_dialects(std::uint32_t version) {

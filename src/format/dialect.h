@@ -22,6 +22,9 @@ struct VisibleChoices {
 // In words, for `inspect`: what each choice of the dialect means and since when it is written.
 [[nodiscard]] std::vector<std::string> describe(const Dialect& dialect, VisibleChoices visible);
 
+// What sessions of versions 0 to 7 have behind the prelude.
+[[nodiscard]] Body body_of_session(std::uint32_t version);
+
 // Every dialect that the header words allow, the likelier ones first. Empty: unknown version.
 [[nodiscard]] std::vector<Dialect> session_dialects(std::uint32_t version);
 [[nodiscard]] std::vector<Dialect> slot_dialects(std::uint32_t version);

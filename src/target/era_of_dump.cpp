@@ -28,8 +28,19 @@ bool is_mla(const State& state) {
          state.arrangement.rfind("dsa", 0) == 0;
 }
 
+// Sessions by their number, bare states by what stands in them.
+bool old_fits(const Era& era, const Dialect& d) {
+  if (d.body == Body::typed_slot) return era.slot_version == 1;
+  if (d.container == Container::session) return era.session_version == d.version;
+  return format::body_of_session(era.session_version) == d.body;
+}
+
+// The two words behind K and V came one after the other.
+bool fork_fits(const Era& era, const Dialect& d) {
+  return d.state_word == (era.session_version >= 9) && d.index_word == (era.session_version >= 10);
+}
+
 bool prelude_fits(const Era& era, const Dialect& d) {
-  if (d.family != Family::llama_cpp || d.body != Body::current) return false;
   if (has_header(d) && version_of(era, d.container) != d.version) return false;
   if (whole_state(d) && (era.outputs != d.outputs || era.rng_text != d.rng_text)) return false;
   return !d.prefix || era.prefix;
@@ -54,13 +65,18 @@ void fold_in(Era& newest, const Era& older) {
 }  // namespace
 
 bool can_have_written(const Era& era, const Dump& dump) {
-  return prelude_fits(era, dump.dialect) && caches_fit(era, dump.dialect, dump.state);
+  const Dialect& d = dump.dialect;
+  if (era.family != d.family || era.is_old() != (d.body != Body::current)) return false;
+  if (era.is_old()) return old_fits(era, d);
+  if (era.family == Family::ik_llama) return fork_fits(era, d);
+  return prelude_fits(era, d) && caches_fit(era, d, dump.state);
 }
 
 Era era_of_dump(const Dump& dump) {
   std::vector<const Era*> fit;
-  for (const Era& era : eras())
-    if (can_have_written(era, dump)) fit.push_back(&era);
+  for (const auto* list : {&old_eras(), &fork_eras(), &eras()})
+    for (const Era& era : *list)
+      if (can_have_written(era, dump)) fit.push_back(&era);
   if (fit.empty())
     throw Error(ErrorKind::unsupported,
                 fmt::format("no era of llama.cpp that kvtool converts for wrote {}", dump.layout));

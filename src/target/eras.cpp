@@ -2,6 +2,8 @@
 // nobody's, and is refused by name instead of being guessed.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kvtool/error.h"
 #include "kvtool/target.h"
 
@@ -161,12 +163,30 @@ const std::vector<Era>& eras() {
   return all;
 }
 
+namespace {
+
+std::uint32_t version_in(const Era& era, Container container) {
+  return container == Container::session ? era.session_version : era.slot_version;
+}
+
+// The newest of before August 2024: slot files of version 1 are the same in all of them.
+const Era* old_era_of_version(Container container, std::uint32_t version) {
+  const std::vector<Era>& old = old_eras();
+  if (container == Container::slot && version == 0) return nullptr;  // stands for none
+  const auto found = std::find_if(old.rbegin(), old.rend(), [&](const Era& era) {
+    return version_in(era, container) == version;
+  });
+  return found == old.rend() ? nullptr : &*found;
+}
+
+}  // namespace
+
 const Era& era_of_version(Container container, std::uint32_t version) {
-  const bool session = container == Container::session;
-  const char* magic = session ? "ggsn" : "ggsq";
+  const char* magic = container == Container::session ? "ggsn" : "ggsq";
+  if (const Era* old = old_era_of_version(container, version)) return *old;
   std::vector<const Era*> fit;
   for (const Era& era : eras())
-    if ((session ? era.session_version : era.slot_version) == version) fit.push_back(&era);
+    if (version_in(era, container) == version) fit.push_back(&era);
   if (fit.size() == 1) return *fit.front();
   if (fit.empty())
     throw Error(ErrorKind::usage,

@@ -26,9 +26,21 @@ constexpr Release releases[] = {
 };
 
 const Era* era_called(std::string_view name) {
-  for (const Era& era : eras())
-    if (era.name == name) return &era;
+  if (name == "ik_llama.cpp") return &fork_eras().back();
+  for (const auto* list : {&eras(), &old_eras(), &fork_eras()})
+    for (const Era& era : *list)
+      if (era.name == name) return &era;
   return nullptr;
+}
+
+// Those of llama.cpp in order of their days.
+const std::vector<Era>& dated_eras() {
+  static const std::vector<Era> all = [] {
+    std::vector<Era> list = old_eras();
+    list.insert(list.end(), eras().begin(), eras().end());
+    return list;
+  }();
+  return all;
 }
 
 // What was asked for, and with which option, for messages.
@@ -56,9 +68,16 @@ struct Request {
                   last.name));
 }
 
+[[noreturn]] void refuse_older_build(const Request& asked) {
+  refuse(
+      fmt::format("{} {}: older than b{} of {}, the first build that kvtool knows by number; pass "
+                  "a day or month (2024-06)",
+                  asked.option, asked.name, eras().front().first_build, eras().front().from));
+}
+
 [[noreturn]] void refuse_older(const Request& asked) {
-  refuse(fmt::format("{} {}: older than b{} of {}, the first that kvtool converts for",
-                     asked.option, asked.name, eras().front().first_build, eras().front().from));
+  refuse(fmt::format("{} {}: older than the first session files (2023-04-28)", asked.option,
+                     asked.name));
 }
 
 // Digits and nothing else.
@@ -95,7 +114,7 @@ Loader loader_of_build(const Request& asked, std::uint32_t build) {
   for (const Era& era : eras()) {
     if (era.first_build == 0) continue;
     if (build < era.first_build) {
-      if (before == nullptr) refuse_older(asked);
+      if (before == nullptr) refuse_older_build(asked);
       refuse_between(asked, *before, era);
     }
     if (build <= era.last_build) return {era, build};
@@ -128,16 +147,25 @@ Loader loader_of_release(const Request& asked, std::uint32_t wanted) {
   refuse_newer(asked);
 }
 
+// An old era had one header struct after the other: which ones, its days say.
+Era on_days(const Era& era, const std::string& first, const std::string& last) {
+  Era narrow = era;
+  if (!era.is_old()) return narrow;
+  narrow.from = first;
+  narrow.until = last;
+  return narrow;
+}
+
 // Days as YYYY-MM-DD compare as text.
 Loader loader_of_days(const Request& asked, const std::string& first, const std::string& last) {
   const Era* before = nullptr;
-  for (const Era& era : eras()) {
-    if (first >= era.from && last <= era.until) return {era, std::nullopt};
+  for (const Era& era : dated_eras()) {
+    if (first >= era.from && last <= era.until) return {on_days(era, first, last), std::nullopt};
     if (first < era.from) {
       if (before == nullptr) refuse_older(asked);
       refuse_between(asked, *before, era);
     }
-    if (last > era.until && first <= era.until && &era != &eras().back())
+    if (last > era.until && first <= era.until && &era != &dated_eras().back())
       refuse_between(asked, era, *(&era + 1));
     before = &era;
   }
@@ -183,7 +211,7 @@ Loader loader_named(const std::string& name, const std::string& option) {
   }
   refuse(
       fmt::format("{} {}: not a release (0.7.0), a build (b10256), a month (2026-05), a day "
-                  "(2026-05-17) or an era (11/4)",
+                  "(2026-05-17), an era (11/4) or ik_llama.cpp",
                   option, name));
 }
 

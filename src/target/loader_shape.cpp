@@ -86,7 +86,7 @@ std::optional<std::uint64_t> capacity(const Target& target, const CacheShape& ca
 
 std::uint64_t row_bytes(ElementType type, std::uint64_t width) {
   const ElementTypeInfo& t = info(type);
-  return checked_multiply(width / t.block_elements, t.block_bytes);
+  return checked_add(checked_multiply(width / t.block_elements, t.block_bytes), t.row_header_bytes);
 }
 
 }  // namespace kvtool::target

@@ -175,8 +175,24 @@ void add_differences(const Dump& dump, const Target& target, Restore& result) {
 
 }  // namespace
 
+namespace {
+
+void need_known_loader(const Target& target) {
+  if (!target.era || (!target.era->is_old() && target.era->family == Family::llama_cpp)) return;
+  throw Error(
+      ErrorKind::unsupported,
+      fmt::format("what loaders of {} make of a file is not foretold: {}; without a target, "
+                  "check says whether it is sound",
+                  target.era->name,
+                  target.era->is_old() ? "they are older than August 2024"
+                                       : "they are ik_llama.cpp's"));
+}
+
+}  // namespace
+
 Restore predict_restore(const Source& file, const Dump* dump, const Target& target,
                         const RestoreOptions& options) {
+  need_known_loader(target);
   Restore result;
   const Target complete = Completion(dump, result).run(target);
   Restoration(file, complete, result).run(options);

@@ -79,6 +79,13 @@ void take_settings(const Dump& dump, Target& target) {
   }
 }
 
+void take_types(const Dump& dump, Target& target) {
+  target.type_k = type_of(
+      dump.state, [](const Layer& l) -> auto& { return l.k; });
+  target.type_v = type_of(
+      dump.state, [](const Layer& l) -> auto& { return l.v; });
+}
+
 void take_rotation(const Dump& dump, Target& target) {
   for (const Memory& memory : dump.state.memories) {
     if (memory.kind != MemoryKind::attention) continue;
@@ -109,10 +116,7 @@ Target target_like(const Dump& reference) {
   target.container = reference.dialect.container;
   target.era = era_of_dump(reference);
   target.model = shape_of_dump(reference);
-  target.type_k = type_of(
-      reference.state, [](const Layer& l) -> auto& { return l.k; });
-  target.type_v = type_of(
-      reference.state, [](const Layer& l) -> auto& { return l.v; });
+  if (!reference.state.types_uncertain) take_types(reference, target);
   take_settings(reference, target);
   take_rotation(reference, target);
   return target;

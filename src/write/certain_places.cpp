@@ -35,10 +35,14 @@ bool stays_in_place(const State& state, const Dump& dump, std::uint32_t number) 
 }  // namespace
 
 void refuse_uncertain_types(const State& state) {
+  const auto& readings = state.type_readings;
+  const std::string doubt =
+      readings.size() < 2
+          ? "the content does not tell them"
+          : fmt::format("{} are as likely as {}", names_of(readings[0]), names_of(readings[1]));
   throw Error(ErrorKind::refused,
-              fmt::format("the types of K and V are not stored, and {} are as likely as {}: say "
-                          "--k-type and --v-type",
-                          names_of(state.type_readings[0]), names_of(state.type_readings[1])));
+              fmt::format("the types of K and V are not stored, and {}: say --k-type and --v-type",
+                          doubt));
 }
 
 void require_certain_places(const Plan& plan) {

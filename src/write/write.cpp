@@ -1,5 +1,7 @@
 #include "kvtool/write.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "format/walk.h"
@@ -35,6 +37,7 @@ class Emitter final : public format::Visitor {
 
   void opaque(const Scope*, const char*, const Extent& extent) override {
     flush();
+    if (extent.offset == Extent::nowhere) return write_zeros(extent.size);
     const std::uint32_t source = &extent == &plan_.target.rng ? plan_.rng_source : 0;
     if (extent.size > 0) sink_.copy(*plan_.sources.at(source)->source, extent.offset, extent.size);
   }
@@ -69,6 +72,16 @@ class Emitter final : public format::Visitor {
 
  private:
   static constexpr std::size_t most_pending = 1U << 20U;
+
+  void write_zeros(std::uint64_t size) {
+    static constexpr std::array<std::byte, 1U << 16U> zeros{};
+    for (std::uint64_t left = size; left > 0;) {
+      const std::size_t part =
+          static_cast<std::size_t>(std::min<std::uint64_t>(left, zeros.size()));
+      sink_.write(std::span(zeros).first(part));
+      left -= part;
+    }
+  }
 
   static std::uint32_t rotation_of(const Stream& stream, TensorOfLayer part) {
     if (part == &Layer::k) return stream.rot_k;

@@ -1,0 +1,320 @@
+#include "convert/old_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convert/other_family.h"
+#include "format/container.h"
+#include "format/dialect.h"
+#include "format/header_struct.h"
+#include "kvtool/checked.h"
+#include "kvtool/error.h"
+
+namespace kvtool::convert_steps {
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::refused, why); }
+
+bool is_number(ElementType type) { return info(type).block_elements == 1; }
+
+const Stream& only_stream(const Dump& dump) { return dump.state.memories.front().streams.front(); }
+
+// Bytes that one cell has in all layers.
+std::uint64_t bytes_of_cell(const Stream& stream) {
+  std::uint64_t bytes = 0;
+  for (const Layer& layer : stream.layers)
+    bytes = checked_add(bytes, checked_add(layer.k.cell_bytes(), layer.v.cell_bytes()));
+  return bytes;
+}
+
+bool holds_pool(const Dialect& d) { return format::is_old_session(d) && d.body < Body::output_ids; }
+bool pads(const Dialect& d) { return format::is_old_session(d) && d.body < Body::lean; }
+
+// One conversion into a session of before August 2024.
+class OldLayout {
+ public:
+  OldLayout(const Dump& source, const Dialect& to, const Target& target,
+            const ConvertOptions& options, Conversion& result)
+      : source_(source), to_(to), target_(target), options_(options), result_(result) {
+    // One that only shares the version is not what the target reads.
+    const bool is_target = options.like != nullptr && options.like->dialect == to;
+    if (is_target) like_ = options.like.get();
+  }
+
+  void enter() {
+    need_one_memory();
+    need_header();
+    facts_ = format::facts_of(to_.header, output().header);
+    need_header_of_model();
+    need_types();
+    if (to_.body == Body::k_then_v) need_plain_order();
+    set_context();
+    set_pool();
+    set_used();
+    if (recurrent()) set_states();
+    drop_unplaced_outputs();
+    set_filler();
+    warn_of_crash();
+  }
+
+ private:
+  Dump& output() { return result_.plan.target; }
+  Memory& memory() { return output().state.memories.front(); }
+  Stream& stream() { return memory().streams.front(); }
+  bool recurrent() { return memory().kind == MemoryKind::recurrent; }
+  std::uint32_t version() const { return target_.era ? target_.era->session_version : to_.version; }
+
+  // A dump that such a thing can be taken from: one of the target, or the source.
+  template <class Has>
+  const Dump* first_with(Has&& has) const {
+    if (like_ != nullptr && has(*like_)) return like_;
+    return has(source_) ? &source_ : nullptr;
+  }
+
+  [[noreturn]] void refuse_missing(const std::string& what, const char* how) const {
+    refuse(
+        fmt::format("sessions of version {} hold {}, which is not in this file: say {}--like REF "
+                    "with a session that the target saved",
+                    version(), what, how));
+  }
+
+  void need_one_memory() {
+    const auto& memories = output().state.memories;
+    const bool has_v =
+        memories.size() == 1 && std::ranges::all_of(stream().layers, [](const Layer& l) {
+          return l.k.orientation != Orientation::absent && l.v.orientation != Orientation::absent &&
+                 l.ple.orientation == Orientation::absent;
+        });
+    if (!has_v)
+      refuse(fmt::format(
+          "before August 2024 a model had one cache of K and V or one recurrent memory, "
+          "and this is {}",
+          source_.layout));
+  }
+
+  void need_header() {
+    const Dump* from = first_with([&](const Dump& d) { return d.dialect.header == to_.header; });
+    if (to_.header != HeaderStruct::none && from == nullptr)
+      refuse_missing(fmt::format("the model parameters of the build that reads them ({} bytes, {})",
+                                 format::header_layout(to_.header).size,
+                                 format::header_layout(to_.header).name),
+                     "");
+    if (to_.header == HeaderStruct::none)
+      output().header.clear();
+    else
+      output().header = from->header;
+  }
+
+  // Bare states have no header to agree with.
+  void need_header_of_model() {
+    if (to_.header == HeaderStruct::none) return;
+    bool same = facts_.recurrent == recurrent() && facts_.k_width.size() == stream().layers.size();
+    for (std::size_t l = 0; same && l < stream().layers.size(); ++l)
+      same = stream().layers[l].k.cell_elements() == facts_.k_width[l] &&
+             stream().layers[l].v.cell_elements() == facts_.v_width[l];
+    if (!same)
+      refuse("the model parameters of the target are of another model: its K and V differ");
+  }
+
+  // Types are not stored: the first layer's are those of all.
+  void need_types() {
+    if (recurrent() || stream().layers.empty()) return;
+    const Layer& first = stream().layers.front();
+    for (const Layer& layer : stream().layers)
+      if (layer.k.type != first.k.type || layer.v.type != first.v.type)
+        refuse(
+            "layers of several types have no place in a session that does not store types: say "
+            "--cache-type-k and --cache-type-v");
+    need_type(first.k.type, 'k');
+    need_type(first.v.type, 'v');
+    if (to_.body < Body::by_layer && first.k.type != first.v.type)
+      refuse(
+          fmt::format("in sessions of version {} K and V are of one type: say --cache-type-k and "
+                      "--cache-type-v",
+                      version()));
+  }
+
+  // Builds aborted when they saved K in blocks, until 2024-02-21.
+  void need_type(ElementType type, char side) const {
+    const bool known = was_a_cache_type(type);
+    const bool blocks = to_.body > Body::by_layer && to_.header >= HeaderStruct::s96;
+    if (known && (is_number(type) || blocks || to_.header == HeaderStruct::none)) return;
+    refuse(fmt::format("no build that saved {} had {} of type {}: say --cache-type-{}",
+                       format::name_of(to_), side == 'k' ? 'K' : 'V', info(type).name, side));
+  }
+
+  void need_plain_order() {
+    const CellTable& cells = stream().cells;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const auto ids = cells.sequences(c);
+      if (ids.size() != 1 || ids[0] != cells.sequences(0)[0])
+        refuse(
+            fmt::format("sessions of version {} hold one sequence: keep one with kvtool seq keep "
+                        "or kvtool extract",
+                        version()));
+      if (cells.position(c) != static_cast<Position>(c))
+        refuse(fmt::format(
+            "in sessions of version {} cell i is position i, and cell {} is position {} "
+            "here: kvtool defrag orders cells, and missing positions have no place",
+            version(), c, cells.position(c)));
+    }
+  }
+
+  // The size of the context: of the target if it says, in the header until September 2023.
+  void set_context() {
+    const auto known = [](const Dump& d) {
+      return format::is_old_session(d.dialect) && d.state.old.context > 0;
+    };
+    const Dump* from = first_with(known);
+    std::uint32_t context = from == nullptr ? 0 : from->state.old.context;
+    if (target_.n_ctx) context = *target_.n_ctx;
+    if (facts_.n_ctx > 0) context = in_header(context);
+    if (context == 0 && to_.body >= Body::cells)
+      refuse_missing("the size of the context", "--ctx-size N, or ");
+    const std::uint64_t listed = stream().cells.size() + stream().beyond.size();
+    if (context > 0 && listed > context)
+      refuse(fmt::format("{} cells do not fit into the target's context of {}", listed, context));
+    output().state.old.context = context;
+  }
+
+  std::uint32_t in_header(std::uint32_t) const {
+    if (target_.n_ctx && *target_.n_ctx != facts_.n_ctx)
+      refuse(fmt::format("--ctx-size {}: the target's model parameters say {}", *target_.n_ctx,
+                         facts_.n_ctx));
+    return facts_.n_ctx;
+  }
+
+  // The size of the whole cache, with what the build needs besides K and V.
+  void set_pool() {
+    if (!holds_pool(to_)) return;
+    const Dump* from = first_with([](const Dump& d) { return holds_pool(d.dialect); });
+    if (from == nullptr) refuse_missing("the size of the whole cache", "");
+    const OldCache& old = from->state.old;
+    const std::uint64_t before = bytes_of_cell(only_stream(*from));
+    const std::uint64_t after = bytes_of_cell(stream());
+    const std::uint32_t context = output().state.old.context;
+    if (before == after && (context == 0 || old.context == 0 || context == old.context)) {
+      output().state.old.pool_bytes = old.pool_bytes;
+      return;
+    }
+    const std::uint64_t all = checked_multiply(before, old.context);
+    if (old.context == 0 || context == 0 || all > old.pool_bytes)
+      refuse_missing("the size of the whole cache", "");
+    output().state.old.pool_bytes =
+        checked_add(old.pool_bytes - all, checked_multiply(after, context));
+  }
+
+  // The stored count of used cells is that of the cells, unless the source says otherwise.
+  void set_used() {
+    const bool says = format::is_old_session(source_.dialect) && source_.dialect.used_word;
+    if (!says) output().state.old.used_surplus = 0;
+  }
+
+  void set_states() {
+    if (!format::is_old_session(source_.dialect)) need_own_cells();
+    if (to_.body == Body::v_flag) set_flag();
+  }
+
+  // Cell i was the state of sequence i.
+  void need_own_cells() {
+    const CellTable& cells = stream().cells;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const auto ids = cells.sequences(c);
+      const bool own = ids.size() == 1 && ids[0] == static_cast<SequenceId>(c);
+      if (!own)
+        refuse(
+            fmt::format("before August 2024 cell i was the state of sequence i alone, and cell {} "
+                        "is of another or of several",
+                        c));
+    }
+  }
+
+  // What the flag of versions 6 and 7 says of recurrent models is what the context was set to; the
+  // rows lie in rows whatever it says.
+  void set_flag() {
+    const Dump* from = first_with([](const Dump& d) {
+      return d.dialect.body == Body::v_flag && d.state.arrangement == "recurrent";
+    });
+    if (from == nullptr) refuse_missing("a flag for V of recurrent models", "");
+    stream().v_transposed = only_stream(*from).v_transposed;
+  }
+
+  void drop_unplaced_outputs() {
+    const Outputs& outputs = output().outputs;
+    if (places_outputs(to_) || !places_outputs(source_.dialect)) return;
+    if (outputs.logits.size + outputs.embeddings.size > 0)
+      drop_outputs(
+          "the places of logits and "
+          "embeddings in the batch");
+    output().outputs = {};
+  }
+
+  void drop_outputs(const std::string& what) {
+    if (!may_drop(options_, "outputs"))
+      refuse(
+          fmt::format("the target cannot hold {}; --drop outputs leaves logits and embeddings out",
+                      what));
+    result_.costs.emplace_back(
+        "dropped the logits and embeddings: the next token is computed first");
+    output().outputs = {};
+  }
+
+  // Until January 2024 generator text and logits stood in buffers that were written whole. Loaders
+  // skip what is behind; where the source has no such bytes they are zeros.
+  void set_filler() {
+    if (!pads(to_)) {
+      output().rng_filler = output().logits_filler = {};
+      return;
+    }
+    const std::uint64_t zeros = format::old_rng_bytes - output().rng.size;
+    const bool own = result_.plan.rng_source == 0 && output().rng_filler.size == zeros;
+    if (!own) output().rng_filler = {Extent::nowhere, zeros};
+    const Dump* from = first_with([](const Dump& d) { return pads(d.dialect); });
+    if (from == nullptr) refuse_missing("the size of the buffer of logits", "");
+    set_logits_capacity(from->outputs.logits.size + from->logits_filler.size);
+  }
+
+  void set_logits_capacity(std::uint64_t bytes) {
+    if (output().outputs.logits.size > bytes)
+      drop_outputs(fmt::format("more than {} logits", bytes / sizeof(float)));
+    const std::uint64_t filler = bytes - output().outputs.logits.size;
+    if (output().logits_filler.size != filler) output().logits_filler = {Extent::nowhere, filler};
+  }
+
+  void warn_of_crash() {
+    if (to_.body == Body::k_then_v && to_.header == HeaderStruct::s52)
+      result_.costs.emplace_back(
+          "builds of 2023-09-28 to 10-03, which read this layout, crash after loading any session");
+  }
+
+  const Dump& source_;
+  const Dialect& to_;
+  const Target& target_;
+  const ConvertOptions& options_;
+  Conversion& result_;
+  const Dump* like_ = nullptr;
+  format::HeaderFacts facts_;
+};
+
+// Nothing is said that would change such a session.
+bool is_left_alone(const Dump& source, const Dialect& to, const Target& target,
+                   const ConvertOptions& options) {
+  return source.dialect == to && options.like == nullptr && options.strip.empty() &&
+         !target.n_ctx && !target.type_k && !target.type_v && !target.flash_attention;
+}
+
+}  // namespace
+
+void enter_old_layout(const Dump& source, const Dialect& to, const Target& target,
+                      const ConvertOptions& options, Conversion& result) {
+  if (to.scrambled && source.dialect != to)
+    refuse("the reference is scrambled: nothing can be written like it");
+  if (to.body == Body::typed_slot) need_old_slot(result.plan.target);
+  if (!format::is_old_session(to) || is_left_alone(source, to, target, options)) return;
+  if (to.body == Body::pool)
+    refuse("sessions of version 0 are a piece of memory, in which only cells change places");
+  OldLayout(source, to, target, options, result).enter();
+}
+
+}  // namespace kvtool::convert_steps
