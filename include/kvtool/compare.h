@@ -67,6 +67,9 @@ struct TensorComparison {
   double cosine = 1;           // of A and B as one vector each
   std::uint64_t over_tolerance = 0;  // cells with a value beyond the tolerance
   std::uint64_t not_finite = 0;      // values that are NaN or Inf in only one of them
+  // Values that are NaN in both, or the same infinity: no difference, but in no figure either. Not
+  // counted in a tensor that is equal byte for byte.
+  std::uint64_t not_finite_in_both = 0;
   [[nodiscard]] bool same() const { return over_tolerance == 0 && not_finite == 0; }
 };
 
@@ -87,6 +90,7 @@ enum class Verdict {
   keys_and_values_exchanged,
   shifted_positions,
   rotated,
+  row_order,               // both parts of each head's K (deepseek2) are in the other order
   relabelled,              // the values of some cells belong to other labels
   different_values,        // none of these
   different_cells,         // what both hold is the same, but they do not hold the same cells

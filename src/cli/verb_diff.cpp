@@ -53,7 +53,8 @@ Json tensor_json(const TensorComparison& t) {
           {"rms", number(t.rms)},
           {"relative_l2", number(t.relative_l2)},
           {"cosine", number(t.cosine)},
-          {"not_finite", t.not_finite}};
+          {"not_finite", t.not_finite},
+          {"not_finite_in_both", t.not_finite_in_both}};
 }
 
 Json difference_json(const CellDifference& d) {
@@ -124,6 +125,14 @@ void print_cells(const CellComparison& c, Printer& out) {
   print_lone(c.only_b, c.only_b_count, "B", out);
 }
 
+// What is left out of the figures.
+std::string not_finite_text(const TensorComparison& t) {
+  std::string text;
+  if (t.not_finite > 0) text += fmt::format(", {} NaN or Inf", t.not_finite);
+  if (t.not_finite_in_both > 0) text += fmt::format(", {} NaN or Inf in both", t.not_finite_in_both);
+  return text;
+}
+
 void print_tensor(const Dump& dump, const TensorComparison& t, Printer& out) {
   const std::string name =
       fmt::format("memory {} layer {} {}", t.memory, t.layer, part_letter(dump, t.memory, t.is_v));
@@ -132,7 +141,7 @@ void print_tensor(const Dump& dump, const TensorComparison& t, Printer& out) {
       "{:<12}{}: {} of {} cells equal, {} over tolerance, max {:.3g}, rms {:.3g}, relative "
       "{:.3g}, cosine {:.6f}{}",
       "values", name, t.equal_cells, t.cells, t.over_tolerance, t.max_abs, t.rms, t.relative_l2,
-      t.cosine, t.not_finite == 0 ? "" : fmt::format(", {} NaN or Inf", t.not_finite));
+      t.cosine, not_finite_text(t));
 }
 
 void print_parts(const std::vector<PartComparison>& parts, Printer& out) {
@@ -148,11 +157,12 @@ void print_differences(const std::vector<CellDifference>& list, const char* titl
 
 void print_tsv(const Comparison& c, Printer& out) {
   out.line(
-      "memory\tlayer\tpart\tcells\tequal\tover\tmax_abs\trms\trelative_l2\tcosine\tnot_finite");
+      "memory\tlayer\tpart\tcells\tequal\tover\tmax_abs\trms\trelative_l2\tcosine\tnot_finite\t"
+      "not_finite_in_both");
   for (const TensorComparison& t : c.tensors)
-    out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", t.memory, t.layer, t.is_v ? "v" : "k",
+    out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", t.memory, t.layer, t.is_v ? "v" : "k",
              t.cells, t.equal_cells, t.over_tolerance, t.max_abs, t.rms, t.relative_l2, t.cosine,
-             t.not_finite);
+             t.not_finite, t.not_finite_in_both);
 }
 
 // The names of what differs, one a line.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "compare/row_order.h"
 #include "compare/sample.h"
 #include "kvtool/tensor.h"
 
@@ -58,6 +59,17 @@ std::optional<Explanation> explain_rotation(const Sample& sample, double noise) 
                      fmt::format("the same, but the K rows of one are stored after a Hadamard "
                                  "rotation in blocks of {}",
                                  width)};
+}
+
+std::optional<Explanation> explain_row_order(const Sample& sample, double noise) {
+  const auto split = split_between(sample, noise);
+  if (!split) return std::nullopt;
+  return Explanation{
+      Verdict::row_order,
+      fmt::format("the same, but K rows are in the other order: heads of {} numbers, {} + {} in one "
+                  "and {} + {} in the other; deepseek2 changed it in mid 2025, and back by 2026",
+                  split->width, split->first, split->width - split->first,
+                  split->width - split->first, split->first)};
 }
 
 // --- exchanges
@@ -234,6 +246,7 @@ std::optional<Explanation> explain(const Evidence& e, const Comparison& /*c*/, d
     if (!has_rows(e, m)) continue;
     const Sample sample(e.a, e.b, m, e.matches[m].pairs, sample_cells);
     if (auto found = explain_rotation(sample, noise)) return found;
+    if (auto found = explain_row_order(sample, noise)) return found;
     if (auto found = explain_exchange(sample, noise)) return found;
     if (auto found = explain_layers(sample, noise)) return found;
     if (auto found = explain_shift(e, m, noise)) return found;

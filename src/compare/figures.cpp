@@ -13,10 +13,11 @@
 namespace kvtool {
 namespace {
 
-// Stored bytes of a side that are read at once: rows stay in the processor's cache; where a side is
-// transposed, the piece of each channel must be worth a system call, and all threads share the sum.
-constexpr std::uint64_t panel_of_rows = 256U << 10U;
-constexpr std::uint64_t panels_of_columns = 4U << 20U;
+// Bytes of a side that are compared at once: rows that stay in the processor's cache.
+constexpr std::uint64_t panel_bytes = 256U << 10U;
+// Of a transposed side more is held as it is stored and turned panel by panel, as the piece of each
+// channel must be worth a system call; all threads share the sum.
+constexpr std::uint64_t bands_bytes = 8U << 20U;
 constexpr std::uint64_t batch_elements = 2U << 10U;  // numbers at once: for the first cache
 
 const Tensor& tensor_in(const Stream& stream, const TensorPair& tensor) {
@@ -38,11 +39,13 @@ std::vector<CellPlace> places_of(std::span<const CellPair> pairs, CellPlace Cell
 // The rows of one side of all pairs, panel by panel.
 class Side {
  public:
-  Side(const Dump& dump, const TensorPair& tensor, std::span<const CellPlace> places)
+  Side(const Dump& dump, const TensorPair& tensor, std::span<const CellPlace> places,
+       std::uint64_t band_bytes = 0)
       : shape_(*shape_of(dump, tensor)),
         rotation_(rotation_of(dump, tensor)),
-        runs_(runs_of(dump, tensor, places)),
-        reader_(runs_) {}
+        runs_(runs_of(dump, tensor, places)) {
+    reader_.begin(runs_, band_bytes);
+  }
 
   // Stored bytes of cells [first, first + count), until the next call. Cells of one run are handed
   // on as they were read.
@@ -89,8 +92,9 @@ class TensorComparer {
         b_(b),
         cells_(cells),
         tolerance_{options.absolute, options.relative},
-        threads_(std::max(1U, options.threads)),
-        elements_(a.shape().cell_elements()) {}
+        elements_(a.shape().cell_elements()),
+        straight_(comparable_bytes() && a.rotation() == 0 && sums_stored(a.shape().type)),
+        coarse_(a.shape().type != ElementType::f32 && b.shape().type != ElementType::f32) {}
 
   // True if all cells have the same bytes, which needs no numbers.
   bool all_equal() {
@@ -111,11 +115,7 @@ class TensorComparer {
       const std::uint64_t count = std::min(step(), cells_ - first);
       const auto x = a_.bytes(first, count);
       const auto y = b_.bytes(first, count);
-      for (std::uint64_t cell = 0; cell < count; cell += batch()) {
-        const std::uint64_t n = std::min(batch(), count - cell);
-        compare_batch(rows_of(a_, x, cell, n), rows_of(b_, y, cell, n), first + cell,
-                      {result, cells, all});
-      }
+      compare_panel(x, y, first, count, {result, cells, all});
     }
     return all;
   }
@@ -128,55 +128,82 @@ class TensorComparer {
     Sums& all;
   };
 
+  static bool sums_stored(ElementType type) {
+    return type == ElementType::f16 || type == ElementType::bf16 || type == ElementType::q8_0;
+  }
   bool comparable_bytes() const {
     return a_.shape().type == b_.shape().type && a_.rotation() == b_.rotation();
   }
-  bool any_transposed() const {
-    return a_.shape().orientation == Orientation::transposed ||
-           b_.shape().orientation == Orientation::transposed;
-  }
   // Cells that are read at once, and those that are numbers at once.
   std::uint64_t step() const {
-    const std::uint64_t panel = any_transposed() ? panels_of_columns / threads_ : panel_of_rows;
     const std::uint64_t cell = std::max(a_.shape().cell_bytes(), b_.shape().cell_bytes());
-    return std::max<std::uint64_t>(1, panel / std::max<std::uint64_t>(1, cell));
+    return std::max<std::uint64_t>(1, panel_bytes / std::max<std::uint64_t>(1, cell));
   }
   std::uint64_t batch() const {
     return std::max<std::uint64_t>(1, batch_elements / std::max<std::uint64_t>(1, elements_));
   }
 
-  static std::span<const float> rows_of(Side& side, std::span<const std::byte> bytes,
-                                        std::uint64_t first, std::uint64_t count) {
+  static std::span<const std::byte> rows_of(const Side& side, std::span<const std::byte> bytes,
+                                            std::uint64_t first, std::uint64_t count) {
     const std::uint64_t row = side.shape().cell_bytes();
-    return side.values(bytes.subspan(static_cast<std::size_t>(first * row),
-                                     static_cast<std::size_t>(count * row)));
+    return bytes.subspan(static_cast<std::size_t>(first * row),
+                         static_cast<std::size_t>(count * row));
   }
 
-  // Rows of the pairs from number `first` on.
+  // Stored rows of `count` pairs from number `first` on.
+  void compare_panel(std::span<const std::byte> x, std::span<const std::byte> y,
+                     std::uint64_t first, std::uint64_t count, const Figures& to) {
+    const std::uint64_t most = straight_ ? 1 : batch();
+    for (std::uint64_t cell = 0; cell < count; cell += most) {
+      const std::uint64_t n = std::min(most, count - cell);
+      const auto rows_x = rows_of(a_, x, cell, n);
+      const auto rows_y = rows_of(b_, y, cell, n);
+      const auto sums =
+          straight_ ? compare_stored(a_.shape().type, rows_x, rows_y, tolerance_) : std::nullopt;
+      if (sums)
+        note(*sums, first + cell, to);
+      else
+        compare_batch(a_.values(rows_x), b_.values(rows_y), first + cell, to);
+    }
+  }
+
+  // The same as numbers.
   void compare_batch(std::span<const float> x, std::span<const float> y, std::uint64_t first,
                      const Figures& to) const {
     const auto row = static_cast<std::size_t>(elements_);
-    for (std::size_t begin = 0; begin < x.size(); begin += row) {
-      const Sums sums = compare_values(x.subspan(begin, row), y.subspan(begin, row), tolerance_);
-      to.all.add(sums);
-      to.cells.of_pair[static_cast<std::size_t>(first) + begin / row] = sums;
-      to.result.over_tolerance += sums.over || sums.not_finite > 0 ? 1U : 0U;
-      to.result.equal_cells += sums.difference2 == 0 && sums.not_finite == 0 ? 1U : 0U;
-    }
+    for (std::size_t begin = 0; begin < x.size(); begin += row)
+      note(sums_of(x.subspan(begin, row), y.subspan(begin, row)), first + begin / row, to);
+  }
+
+  Sums sums_of(std::span<const float> x, std::span<const float> y) const {
+    if (coarse_)
+      if (const auto sums =
+              compare_stored(ElementType::f32, std::as_bytes(x), std::as_bytes(y), tolerance_))
+        return *sums;
+    return compare_values(x, y, tolerance_);
+  }
+
+  static void note(const Sums& sums, std::uint64_t pair, const Figures& to) {
+    to.all.add(sums);
+    to.cells.of_pair[static_cast<std::size_t>(pair)] = sums;
+    to.result.over_tolerance += sums.over || sums.not_finite > 0 ? 1U : 0U;
+    to.result.equal_cells += sums.difference2 == 0 && sums.not_finite == 0 ? 1U : 0U;
   }
 
   Side& a_;
   Side& b_;
   std::uint64_t cells_;
   Tolerance tolerance_;
-  unsigned threads_;
   std::uint64_t elements_;
+  bool straight_;  // the sums come straight from the bytes
+  bool coarse_;    // no side has more digits than sums in floats are worth
 };
 
 void fill(TensorComparison& result, const Sums& sums) {
   result.values = sums.values;
   result.max_abs = sums.max_abs;
   result.not_finite = sums.not_finite;
+  result.not_finite_in_both = sums.not_finite_in_both;
   if (sums.values > 0) result.rms = std::sqrt(sums.difference2 / static_cast<double>(sums.values));
   if (sums.a2 > 0) result.relative_l2 = std::sqrt(sums.difference2 / sums.a2);
   else if (sums.difference2 > 0) result.relative_l2 = HUGE_VAL;
@@ -229,8 +256,9 @@ TensorComparison compare_tensor(const Dump& a, const Dump& b, const TensorPair& 
   result.cells = pairs.size();
   const auto places_a = places_of(pairs, &CellPair::a);
   const auto places_b = places_of(pairs, &CellPair::b);
-  Side side_a(a, tensor, places_a);
-  Side side_b(b, tensor, places_b);
+  const std::uint64_t band_bytes = bands_bytes / std::max(1U, options.threads);
+  Side side_a(a, tensor, places_a, band_bytes);
+  Side side_b(b, tensor, places_b, band_bytes);
   TensorComparer comparer(side_a, side_b, pairs.size(), options);
   if (comparer.all_equal())
     result.equal_cells = pairs.size();

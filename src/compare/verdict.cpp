@@ -107,8 +107,9 @@ void judge_values(const Evidence& e, Comparison& c) {
   if (const auto found = explain(e, c, noise)) return settle(c, found->verdict, found->words);
   if (bad.size() == 1 && c.tensors.size() > 2)
     return settle(c, Verdict::one_layer_wrong,
-                  fmt::format("only layer {} of memory {} differs by more than noise",
-                              bad.begin()->second, bad.begin()->first));
+                  fmt::format("only layer {} of memory {} differs by more than noise (up to {:.2g} "
+                              "relative is taken for that)",
+                              bad.begin()->second, bad.begin()->first, noise));
   judge_unexplained(e, c, noise, c);
 }
 
@@ -140,6 +141,7 @@ std::string name_of(Verdict verdict) {
       {Verdict::keys_and_values_exchanged, "keys_and_values_exchanged"},
       {Verdict::shifted_positions, "shifted_positions"},
       {Verdict::rotated, "rotated"},
+      {Verdict::row_order, "row_order"},
       {Verdict::relabelled, "relabelled"},
       {Verdict::different_values, "different_values"},
       {Verdict::different_cells, "different_cells"},

@@ -71,7 +71,7 @@ inline std::uint64_t least_cell_bytes(CellExtension kind, SequenceIds allowed) {
 
 // True when the second cell and those up to the last can be passed over, as all have one size.
 inline bool passes_over(const Reader& io, std::uint32_t count, SequenceIds allowed) {
-  return io.skims() && allowed.least == allowed.most && count > 2;
+  return io.skims_cells() && allowed.least == allowed.most && count > 2;
 }
 
 // The next `count` cells of a table.
@@ -84,7 +84,7 @@ void cells(Io& io, Table& table, std::uint32_t count, CellExtension kind, Sequen
   StoredCell c;
   std::uint32_t i = 0;
   if constexpr (Io::reads)
-    if (kind == CellExtension::none && allowed.least == allowed.most && !io.skims())
+    if (kind == CellExtension::none && allowed.least == allowed.most && !io.skims_cells())
       i = io.take_plain_cells(table, count, allowed.least);
   for (; i < count; ++i) {
     if constexpr (Io::reads)

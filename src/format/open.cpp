@@ -98,9 +98,8 @@ class Opener {
     if (!read_cache(io, dump, "main")) return false;
     if (ends(io, dump)) return name_plain(dump, "kv");
     dump.state.memories.front().role = "base";
-    io.set_skims(false);  // how far back a window reaches is worth reading
+    io.set_skims_cells(false);  // how far back a window reaches is worth reading
     if (!read_cache(io, dump, "window")) return false;
-    io.set_skims(true);
     return ends(io, dump) && name_plain(dump, "iswa");
   }
 

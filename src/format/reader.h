@@ -45,6 +45,7 @@ class Reader {
         strictness_(other.strictness_),
         next_stream_(other.next_stream_),
         skims_(other.skims_),
+        skims_cells_(other.skims_cells_),
         progress_(other.progress_),
         complaint_(other.complaint_) {}
   Reader& operator=(const Reader&) = delete;
@@ -107,6 +108,9 @@ class Reader {
   // Skimming, see OpenOptions::skim: what can be passed over by arithmetic is not looked at.
   [[nodiscard]] bool skims() const { return skims_; }
   void set_skims(bool skims) { skims_ = skims; }
+  // Whether skimming also passes over cells: not where their positions are wanted.
+  [[nodiscard]] bool skims_cells() const { return skims_ && skims_cells_; }
+  void set_skims_cells(bool skims) { skims_cells_ = skims; }
   // Passes over `count` cells of `cell_bytes` each.
   void skip_cells(CellTable& cells, std::uint32_t count, std::uint64_t cell_bytes);
   // Skimming, the header and data of the first of a stream's layers are read, beginning at `begin`.
@@ -137,6 +141,7 @@ class Reader {
   Strictness strictness_;
   std::uint32_t next_stream_ = 0;
   bool skims_ = false;
+  bool skims_cells_ = true;
   std::uint64_t progress_ = 0;
   std::optional<Error> complaint_;
   const Scope* scope_ = nullptr;

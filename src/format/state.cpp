@@ -76,11 +76,11 @@ class StateExplorer {
   void attempt(std::vector<MemoryReading>& readings, const Reader& io, std::size_t index,
                const ArrangementSpec& example, Read&& read) {
     Reader ahead(io);
-    if (index > 0) ahead.set_skims(false);  // how far back a window reaches is worth reading
+    if (index > 0) ahead.set_skims_cells(false);  // how far a window reaches is worth reading
     const Scope in = ahead.scope("memory", index);
     try {
       Memory memory = read(ahead);
-      ahead.set_skims(io.skims());
+      ahead.set_skims_cells(io.skims_cells());
       readings.push_back({std::move(memory), ahead});
     } catch (const Error& error) {
       furthest_.note(error, attempt_ + "/" + example.name, ahead.progress());

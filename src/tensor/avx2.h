@@ -39,5 +39,9 @@ void rotate(std::span<float> numbers, std::uint32_t block);
 
 ErrorSums error_sums(std::span<const float> original, std::span<const float> converted);
 PairSums pair_sums(std::span<const float> a, std::span<const float> b, const Tolerance& tolerance);
+PairSums quick_sums_f16(std::span<const std::byte> a, std::span<const std::byte> b);
+PairSums quick_sums_bf16(std::span<const std::byte> a, std::span<const std::byte> b);
+PairSums quick_sums_q8_0(std::span<const std::byte> a, std::span<const std::byte> b);
+PairSums quick_sums_f32(std::span<const std::byte> a, std::span<const std::byte> b);
 
 }  // namespace kvtool::kernels::avx2

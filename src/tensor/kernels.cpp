@@ -1,8 +1,21 @@
 #include "tensor/kernels.h"
 
+#include <cstring>
+
 #include "tensor/avx2.h"
 
 namespace kvtool::kernels {
+namespace {
+
+// Floats are what they are stored as, on every processor.
+void decode_f32(const std::byte* in, float* out, std::size_t elements) {
+  if (elements > 0) std::memcpy(out, in, elements * sizeof(float));
+}
+void encode_f32(const float* in, std::byte* out, std::size_t elements) {
+  if (elements > 0) std::memcpy(out, in, elements * sizeof(float));
+}
+
+}  // namespace
 
 #if KVTOOL_HAS_AVX2_CODE
 
@@ -12,6 +25,7 @@ bool has_avx2() {
 }
 
 Decode decoder_of(ElementType type) {
+  if (type == ElementType::f32) return decode_f32;
   if (!has_avx2()) return nullptr;
   switch (type) {
     case ElementType::f16: return avx2::decode_f16;
@@ -23,6 +37,7 @@ Decode decoder_of(ElementType type) {
 }
 
 Encode encoder_of(ElementType type) {
+  if (type == ElementType::f32) return encode_f32;
   if (!has_avx2()) return nullptr;
   switch (type) {
     case ElementType::f16: return avx2::encode_f16;
@@ -44,8 +59,8 @@ Recode recoder_of(ElementType from, ElementType to) {
 #else
 
 bool has_avx2() { return false; }
-Decode decoder_of(ElementType) { return nullptr; }
-Encode encoder_of(ElementType) { return nullptr; }
+Decode decoder_of(ElementType type) { return type == ElementType::f32 ? decode_f32 : nullptr; }
+Encode encoder_of(ElementType type) { return type == ElementType::f32 ? encode_f32 : nullptr; }
 Recode recoder_of(ElementType, ElementType) { return nullptr; }
 
 #endif

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
+#include "kvtool/codec.h"
 #include "kvtool/convert.h"
 #include "kvtool/edit.h"
 #include "kvtool/error.h"
@@ -217,6 +220,84 @@ TEST(Compare, NotANumberIsNeverHidden) {
   EXPECT_EQ(c.tensors[3].not_finite, 1U);
 }
 
+// In a tensor that differs elsewhere: what is in no figure is told.
+TEST(Compare, NotANumberInBothIsCounted) {
+  const auto dump = open(multi);
+  ByteVector bytes = bytes_of(*dump);
+  const MapRange v = range_of(*dump, tensor(1, "v"));
+  for (const std::uint64_t place : {4U, 34U}) test::poke<std::uint16_t>(bytes, v.offset + place, 0x7e00);
+  const auto odd = open(bytes);
+  EXPECT_EQ(compare(*dump, *odd).tensors[3].not_finite, 2U);
+  test::poke<std::uint16_t>(bytes, v.offset, 0);
+  const Comparison c = compare(*odd, *open(bytes));
+  EXPECT_EQ(c.tensors[3].not_finite, 0U);
+  EXPECT_EQ(c.tensors[3].not_finite_in_both, 2U);
+  EXPECT_EQ(c.tensors[3].over_tolerance, 1U);
+}
+
+// --- the order inside of K rows
+
+// Each head's first numbers put behind the others, in all K.
+ByteVector with_turned_heads(const Dump& dump, std::size_t width, std::size_t first, int layers) {
+  ByteVector bytes = bytes_of(dump);
+  for (int l = 0; l < layers; ++l) {
+    const MapRange k = range_of(dump, tensor(l, "k"));
+    for (std::uint64_t at = k.offset; at < k.offset + k.size; at += width * 2) {
+      const auto head = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+      std::rotate(head, head + static_cast<std::ptrdiff_t>(first * 2),
+                  head + static_cast<std::ptrdiff_t>(width * 2));
+    }
+  }
+  return bytes;
+}
+
+// llama.rn 0.6.7 is of the months in which the rope part came first.
+const std::string rope_first = "modern/rn-0.6.7/ds2mha.seq0.ggsq";
+
+TEST(Compare, RowsInTheOtherOrderAreSaidSo) {
+  const auto dump = open(rope_first);
+  for (const std::size_t first : {8U, 20U, 32U, 48U}) {
+    const Comparison c = compare(*dump, *open(with_turned_heads(*dump, 64, first, 2)));
+    EXPECT_EQ(c.verdict, Verdict::row_order) << c.words;
+    const std::string words = "heads of 64 numbers, " + std::to_string(first) + " + " +
+                              std::to_string(64 - first) + " in one";
+    EXPECT_NE(c.words.find(words), std::string::npos) << c.words;
+    EXPECT_FALSE(c.same());
+  }
+}
+
+TEST(Compare, RowsInTheOtherOrderInOneLayerOnlyWithAnotherThatIsWrong) {
+  const auto dump = open(rope_first);
+  ByteVector bytes = with_turned_heads(*dump, 64, 32, 1);
+  EXPECT_EQ(compare(*dump, *open(bytes)).verdict, Verdict::row_order);
+  const MapRange k = range_of(*dump, tensor(1, "k"));
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(k.offset), k.size, std::byte{0});
+  EXPECT_NE(compare(*dump, *open(bytes)).verdict, Verdict::row_order);
+}
+
+// V does not know this order: where it differs too, something else is wrong.
+TEST(Compare, RowsInTheOtherOrderDoNotExplainOtherValues) {
+  const auto dump = open(rope_first);
+  ByteVector bytes = with_turned_heads(*dump, 64, 32, 2);
+  const MapRange v = range_of(*dump, tensor(0, "v"));
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(v.offset), v.size, std::byte{0});
+  EXPECT_NE(compare(*dump, *open(bytes)).verdict, Verdict::row_order);
+}
+
+TEST(Compare, RowsInTheOtherOrderOfTheSamePromptByTwoBuilds) {
+  const char* folder = std::getenv("KVTOOL_CORPUS");
+  if (folder == nullptr) GTEST_SKIP() << "KVTOOL_CORPUS names no folder";
+  const auto of_build = [&](const std::string& build) {
+    return open_dump(std::string(folder) + "/modern/dumps/" + build + "/ds2mha.seq0.ggsq");
+  };
+  const Dump old = of_build("rn-0.6.7");
+  for (const char* build : {"b4748", "b9254", "b11118", "rn-0.11.0"}) {
+    const Comparison c = compare(old, of_build(build));
+    EXPECT_EQ(c.verdict, Verdict::row_order) << build << ": " << c.words;
+    EXPECT_NE(c.words.find("heads of 64 numbers, 32 + 32"), std::string::npos) << c.words;
+  }
+}
+
 TEST(Compare, ToleranceMakesSmallDifferencesSame) {
   const auto f32 = open("modern/b11118/llama-fa-f32.ggsn");
   const auto bf16 = open("modern/b11118/llama-fa-bf16.ggsn");
@@ -307,15 +388,29 @@ TEST(Compare, FiguresOfOneChangedValue) {
   EXPECT_NEAR(t.rms, 0.5 / std::sqrt(static_cast<double>(t.values)), 1e-6);
 }
 
+// Where both are rotated, figures are those of the numbers before that: a level that is one off is
+// spread over its block of 64.
+TEST(Compare, FiguresOfRotatedRowsAreOfTheModelsOwnNumbers) {
+  const auto dump = open("server/b0.7.0-library/llamah64-q8_0-unified.seq2.ggsq");
+  ASSERT_EQ(dump->state.memories[0].streams[0].rot_k, 64U);
+  ByteVector bytes = bytes_of(*dump);
+  const MapRange k = range_of(*dump, tensor(0, "k"));
+  const float scale = float_of_half(test::peek<std::uint16_t>(bytes, k.offset));
+  const auto level = test::peek<std::int8_t>(bytes, k.offset + 7);
+  test::poke<std::int8_t>(bytes, k.offset + 7, static_cast<std::int8_t>(level > 0 ? level - 1 : level + 1));
+  const TensorComparison t = compare(*dump, *open(bytes)).tensors[0];
+  EXPECT_EQ(t.over_tolerance, 1U);
+  EXPECT_NEAR(t.max_abs, double{scale} / 8, 1e-3 * double{scale});
+  EXPECT_NEAR(t.rms * std::sqrt(static_cast<double>(t.values)), double{scale}, 1e-3 * double{scale});
+}
+
 // Sums of floating point numbers depend on their order, which must not depend on threads.
-TEST(Compare, FiguresAreTheSameOnAnyNumberOfThreads) {
-  const auto f32 = open("modern/b11118/llama-fa-f32.ggsn");
-  const auto q8_0 = open("modern/b11118/llama-fa-q8_0.ggsn");
+void expect_same_on_threads(const Dump& a, const Dump& b) {
   CompareOptions options;
   options.per_position = true;
-  const Comparison one = compare(*f32, *q8_0, options);
+  const Comparison one = compare(a, b, options);
   options.threads = 4;
-  const Comparison four = compare(*f32, *q8_0, options);
+  const Comparison four = compare(a, b, options);
   ASSERT_EQ(one.tensors.size(), four.tensors.size());
   for (std::size_t i = 0; i < one.tensors.size(); ++i) {
     EXPECT_EQ(one.tensors[i].rms, four.tensors[i].rms);
@@ -326,6 +421,13 @@ TEST(Compare, FiguresAreTheSameOnAnyNumberOfThreads) {
     EXPECT_GT(one.by_position[i].relative_l2, 0);
     EXPECT_EQ(one.by_position[i].relative_l2, four.by_position[i].relative_l2);
   }
+}
+
+TEST(Compare, FiguresAreTheSameOnAnyNumberOfThreads) {
+  expect_same_on_threads(*open("modern/b11118/llama-fa-f32.ggsn"),
+                         *open("modern/b11118/llama-fa-q8_0.ggsn"));
+  expect_same_on_threads(*open("trained/pair-exact-48.ggsq"),
+                         *open("trained/pair-othercpu-48.ggsq"));
 }
 
 TEST(Compare, OnlyTheChosenPositionsAndLayers) {

@@ -8,9 +8,13 @@
 #include <random>
 #include <vector>
 
+#include "kvtool/codec.h"
+#include "support/bytes.h"
+
 namespace kvtool {
 namespace {
 
+using test::ByteVector;
 using Row = std::vector<float>;
 
 Sums plainly(const Row& a, const Row& b, const Tolerance& tolerance) {
@@ -20,7 +24,7 @@ Sums plainly(const Row& a, const Row& b, const Tolerance& tolerance) {
     const double x = static_cast<double>(a[i]);
     const double y = static_cast<double>(b[i]);
     if (!std::isfinite(x) || !std::isfinite(y)) {
-      sums.not_finite += (std::isnan(x) && std::isnan(y)) || x == y ? 0U : 1U;
+      ++((std::isnan(x) && std::isnan(y)) || x == y ? sums.not_finite_in_both : sums.not_finite);
       continue;
     }
     const double d = std::fabs(x - y);
@@ -40,6 +44,7 @@ void expect_alike(const Row& a, const Row& b, const Tolerance& tolerance = {}) {
   EXPECT_EQ(fast.values, plain.values);
   EXPECT_EQ(fast.over, plain.over);
   EXPECT_EQ(fast.not_finite, plain.not_finite);
+  EXPECT_EQ(fast.not_finite_in_both, plain.not_finite_in_both);
   EXPECT_EQ(fast.max_abs, plain.max_abs);
   const double scale = 1e-12 * (plain.a2 + plain.b2);
   EXPECT_NEAR(fast.difference2, plain.difference2, scale);
@@ -123,6 +128,7 @@ TEST(ValueSums, WhatIsNotFinite) {
       b[place] = odd;
       expect_alike(a, b);
       EXPECT_EQ(compare_values(a, b, {}).not_finite, 0U);
+      EXPECT_EQ(compare_values(a, b, {}).not_finite_in_both, 1U);
       b[place] = odd == infinity ? -infinity : infinity;
       expect_alike(a, b);
       EXPECT_EQ(compare_values(a, b, {}).not_finite, 1U);
@@ -138,6 +144,115 @@ TEST(ValueSums, ADifferenceShowsAtEveryPlace) {
     EXPECT_TRUE(compare_values(a, b, {}).over);
     EXPECT_NEAR(compare_values(a, b, {}).max_abs, 1, 1e-6);
   }
+}
+
+// --- from stored rows
+
+constexpr ElementType coarse_types[] = {ElementType::f16, ElementType::bf16};
+
+ByteVector stored(ElementType type, const Row& row) {
+  ByteVector bytes(row_bytes(type, row.size()));
+  quantize(type, row, bytes);
+  return bytes;
+}
+
+Row numbers_of(ElementType type, const ByteVector& bytes) {
+  Row row(bytes.size() / info(type).block_bytes * info(type).block_elements);
+  dequantize(type, bytes, row);
+  return row;
+}
+
+std::optional<Sums> quickly(ElementType type, const Row& a, const Row& b,
+                            const Tolerance& tolerance = {}) {
+  return compare_stored(type, stored(type, a), stored(type, b), tolerance);
+}
+
+// What is given agrees with the plain loop; counts are exact.
+void expect_quick(ElementType type, const Row& a, const Row& b, const Tolerance& tolerance = {}) {
+  const auto quick = quickly(type, a, b, tolerance);
+  ASSERT_TRUE(quick);
+  const Sums plain = plainly(numbers_of(type, stored(type, a)), numbers_of(type, stored(type, b)),
+                             tolerance);
+  EXPECT_EQ(quick->values, plain.values);
+  EXPECT_EQ(quick->over, plain.over);
+  EXPECT_EQ(quick->not_finite, 0U);
+  EXPECT_NEAR(quick->max_abs, plain.max_abs, 1e-7 * plain.max_abs);
+  EXPECT_NEAR(quick->difference2, plain.difference2, 2e-6 * plain.difference2);
+  EXPECT_NEAR(quick->a2, plain.a2, 2e-6 * plain.a2);
+  EXPECT_NEAR(quick->b2, plain.b2, 2e-6 * plain.b2);
+}
+
+TEST(StoredSums, EveryLength) {
+  Rows rows;
+  for (const ElementType type : coarse_types)
+    for (std::size_t size = 1; size <= 600; size += size < 70 ? 1 : 53)
+      for (const double tolerance : {0.0, 0.5})
+        expect_quick(type, rows.row(size), rows.row(size), {tolerance, 0});
+}
+
+TEST(StoredSums, WholeBlocks) {
+  Rows rows;
+  for (std::size_t size = 32; size <= 640; size += 32)
+    for (const double tolerance : {0.0, 0.5})
+      expect_quick(ElementType::q8_0, rows.row(size), rows.row(size), {tolerance, 0});
+}
+
+TEST(StoredSums, RoundingsCancelOut) {
+  Rows rows;
+  Sums quick;
+  Sums plain;
+  for (int i = 0; i < 2000; ++i) {
+    const Row a = rows.row(256);
+    const Row b = rows.row(256);
+    quick.add(*quickly(ElementType::f16, a, b));
+    plain.add(plainly(numbers_of(ElementType::f16, stored(ElementType::f16, a)),
+                      numbers_of(ElementType::f16, stored(ElementType::f16, b)), {}));
+  }
+  EXPECT_NEAR(quick.difference2, plain.difference2, 1e-7 * plain.difference2);
+  EXPECT_NEAR(quick.a2, plain.a2, 1e-7 * plain.a2);
+}
+
+TEST(StoredSums, EqualRowsDifferByNothingAndTheSmallestDifferenceShows) {
+  Rows rows;
+  for (const ElementType type : coarse_types) {
+    const Row row = rows.row(131);
+    EXPECT_EQ(quickly(type, row, row)->difference2, 0);
+    EXPECT_FALSE(quickly(type, row, row)->over);
+    ByteVector other = stored(type, row);
+    other[20] ^= std::byte{1};
+    const auto sums = compare_stored(type, stored(type, row), other, {});
+    EXPECT_GT(sums->difference2, 0);
+    EXPECT_TRUE(sums->over);
+  }
+}
+
+// Where floats cannot tell, nothing is said, so that compare_values() is asked.
+TEST(StoredSums, NothingIsSaidThatFloatsCannotTell) {
+  Rows rows;
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const ElementType type : coarse_types)
+    for (const float odd : {std::nanf(""), infinity, -infinity})
+      for (std::size_t place = 0; place < 37; ++place) {
+        Row a = rows.row(37);
+        const Row b = rows.row(37);
+        a[place] = odd;
+        EXPECT_FALSE(quickly(type, a, b));
+        EXPECT_FALSE(quickly(type, b, a));
+        EXPECT_FALSE(quickly(type, a, a));
+      }
+  EXPECT_FALSE(quickly(ElementType::bf16, rows.row(40, 1e30), rows.row(40)));   // too large
+  EXPECT_FALSE(quickly(ElementType::bf16, rows.row(40, 1e-30), rows.row(40)));  // too small
+  Row near = Row(40, 1.0F);
+  EXPECT_FALSE(quickly(ElementType::f16, Row(40, 0.0F), near));
+  EXPECT_FALSE(quickly(ElementType::f16, near, Row(40, 1.5F), {0, 0.5}));
+  EXPECT_FALSE(quickly(ElementType::f16, near, Row(40, 1.5F), {0.5, 0}));  // at the limit
+  EXPECT_FALSE(quickly(ElementType::q4_0, Row(32, 1.0F), Row(32, 1.0F)));
+  const Row tiny(40, 1e-30F);
+  Row with_one = tiny;
+  with_one[0] = 1;
+  Row other = with_one;
+  other[1] = 2e-30F;
+  EXPECT_FALSE(quickly(ElementType::bf16, with_one, other));  // a difference whose square is none
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "kvtool/tensor.h"
 #include "tensor/hadamard.h"
 #include "tensor/pair_sums.h"
+#include "tensor/quick_sums.h"
 #include "tensor/reference.h"
 #include "tensor/transpose.h"
 
@@ -96,7 +97,25 @@ void sum(unsigned variant, std::span<const std::byte> bytes) {
           "sums differ");
 }
 
-constexpr std::array kernels_under_test = {decode, encode, turn, exchange, sum};
+void sum_quickly(unsigned variant, std::span<const std::byte> bytes) {
+  constexpr std::array forms = {ElementType::f16, ElementType::bf16, ElementType::f32,
+                                ElementType::q8_0};
+  constexpr std::array plain_sums = {reference::quick_sums_f16, reference::quick_sums_bf16,
+                                     reference::quick_sums_f32, reference::quick_sums_q8_0};
+  const std::size_t form = variant % forms.size();
+  const std::size_t block = info(forms[form]).block_bytes;
+  const std::size_t half = bytes.size() / 2 / block * block;
+  const PairSums fast = kernels::quick_sums_of(forms[form])(bytes.first(half), bytes.last(half));
+  const PairSums plain = plain_sums[form](bytes.first(half), bytes.last(half));
+  const bool finite = std::isfinite(plain.a2) && std::isfinite(plain.b2);
+  require(finite == (std::isfinite(fast.a2) && std::isfinite(fast.b2)), "only one sum is finite");
+  if (!finite) return;  // the others have no meaning then
+  require(fast.difference2 == plain.difference2 && fast.a2 == plain.a2 && fast.b2 == plain.b2 &&
+              fast.max_abs == plain.max_abs,
+          "quick sums differ");
+}
+
+constexpr std::array kernels_under_test = {decode, encode, turn, exchange, sum, sum_quickly};
 
 }  // namespace
 

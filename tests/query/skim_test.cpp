@@ -79,5 +79,29 @@ TEST(Skim, ReadsTokensAndHardlyMore) {
   EXPECT_LE(full->source->bytes_read() - before, 4 * 8000U + 8 * 1024U);
 }
 
+// Of a window also its cells, wherever they stand, and no header of every layer.
+TEST(Skim, ReadsAWindowsCellsAndHardlyMore) {
+  test::Shape shape;
+  shape.container = Container::slot;
+  shape.version = 4;
+  shape.cells = 8000;
+  shape.layers = 32;
+  shape.width = 256;
+  shape.window = 1000;
+  const auto full = test::made_dump(shape);
+  const std::uint64_t before = full->source->bytes_read();
+  const Dump skim = skimmed(full->source);
+  EXPECT_LE(full->source->bytes_read() - before, 4 * 8000U + 12 * 1000U + 8 * 1024U);
+  expect_same(*full, skim, "window");
+  EXPECT_EQ(stored_prompt(skim).rewind.oldest, 7000);
+  const Stream& a = full->state.memories[1].streams[0];
+  const Stream& b = skim.state.memories[1].streams[0];
+  ASSERT_EQ(a.layers.size(), b.layers.size());
+  for (std::size_t l = 0; l < a.layers.size(); ++l) {
+    EXPECT_EQ(a.layers[l].k.extent, b.layers[l].k.extent) << l;
+    EXPECT_EQ(a.layers[l].v.extent, b.layers[l].v.extent) << l;
+  }
+}
+
 }  // namespace
 }  // namespace kvtool

@@ -18,6 +18,7 @@
 #include "tensor/error_sums.h"
 #include "tensor/hadamard.h"
 #include "tensor/pair_sums.h"
+#include "tensor/quick_sums.h"
 #include "tensor/reference.h"
 
 namespace kvtool {
@@ -236,6 +237,33 @@ TEST(Kernels, SumPairsLikeTheReference) {
         const auto x = std::span(a).subspan(1, n);
         const auto y = std::span(b).subspan(1, n);
         expect_same(fast(x, y, tolerance), reference::pair_sums(x, y, tolerance));
+      }
+}
+
+// Over the end of a piece, with rests of every length, unaligned.
+TEST(Kernels, QuickSumsLikeTheReference) {
+  using Reference = PairSums (*)(std::span<const std::byte>, std::span<const std::byte>);
+  const std::pair<ElementType, Reference> cases[] = {
+      {ElementType::f16, reference::quick_sums_f16},
+      {ElementType::bf16, reference::quick_sums_bf16},
+      {ElementType::q8_0, reference::quick_sums_q8_0},
+      {ElementType::f32, reference::quick_sums_f32}};
+  if (!kernels::has_avx2()) GTEST_SKIP() << "no fast code for this processor";
+  Random random(9);
+  for (const auto& [type, plain] : cases)
+    for (const std::size_t n : {0U, 1U, 7U, 8U, 15U, 16U, 17U, 32U, 33U, 96U, 255U, 256U, 257U, 288U, 300U, 1024U})
+      for (unsigned kind = 0; kind < 6; ++kind) {
+        if (type == ElementType::q8_0 && n % 32 != 0) continue;
+        const std::size_t whole = (n + 32) / 32 * 32;
+        std::vector<float> numbers;
+        while (numbers.size() < 2 * whole)
+          for (const float x : block_of_kind(random, kind)) numbers.push_back(x);
+        ByteVector bytes(row_bytes(type, 2 * whole));
+        quantize(type, numbers, bytes);
+        const std::size_t size = row_bytes(type, n);
+        const auto a = std::span<const std::byte>(bytes).subspan(info(type).block_bytes, size);
+        const auto b = std::span<const std::byte>(bytes).subspan(bytes.size() / 2, size);
+        expect_same(kernels::quick_sums_of(type)(a, b), plain(a, b));
       }
 }
 

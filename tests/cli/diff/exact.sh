@@ -15,3 +15,7 @@ try kvtool diff a.ggsn b.ggsn --tsv
 try kvtool diff a.ggsn b.ggsn --json --pos 0:4 --per-position --top 1
 try kvtool diff a.ggsn b.ggsn --abs 0.5 --layers 0:1 --json
 try kvtool diff a.ggsn b.ggsn --abs 0.49 --layers 0:1 --tsv
+# NaN in both at one place is in no figure, and is told.
+poke a.ggsn 0x3159 00 00 c0 7f
+poke b.ggsn 0x3159 00 00 c0 7f
+try kvtool diff a.ggsn b.ggsn --top 0
