@@ -27,15 +27,33 @@ void require_destination(const RewriteOptions& options, const Source& source) {
         .in_file(options.input.file);
 }
 
-// ik_llama.cpp's server looks for files beside the one that it restores.
-void tell_companions(const Plan& plan, Printer& out) {
-  const Dump& source = *plan.sources.front();
-  if (plan.target.dialect.family != Family::ik_llama) return;
-  const bool same_ids = plan.target.tokens.words == source.tokens.words;
-  for (const std::string& path : companions_of(source))
+// ik_llama.cpp's server looks for files beside the one that it restores. Those of the source, as far
+// as the output is for that server.
+std::vector<std::string> companions_of(const Plan& plan) {
+  if (plan.target.dialect.family != Family::ik_llama) return {};
+  return cli::companions_of(*plan.sources.front());
+}
+
+// What is in them is about the ids.
+bool fits_companions(const Plan& plan) {
+  return plan.target.tokens.words == plan.sources.front()->tokens.words;
+}
+
+void tell_companions(const Plan& plan, bool in_place, Printer& out) {
+  const bool fits = fits_companions(plan);
+  if (in_place && fits) return;
+  for (const std::string& path : companions_of(plan))
     out.line("{} belongs to the source: {}", path,
-             same_ids ? "the output needs a copy of it under its own name"
-                      : "it does not go with the output, which has other ids");
+             fits ? "the output needs a copy of it under its own name"
+                  : "it does not go with the output, which has other ids");
+}
+
+void add_companions(const Plan& plan, Json& json) {
+  const std::vector<std::string> paths = companions_of(plan);
+  if (paths.empty()) return;
+  json["companions"] = Json::array();
+  for (const std::string& path : paths)
+    json["companions"].push_back({{"path", path}, {"fits", fits_companions(plan)}});
 }
 
 const Source& source_of(const Plan& plan) { return *plan.sources.front()->source; }
@@ -115,10 +133,11 @@ void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options,
     json["size_before"] = source_of(plan).size();
     json["size_after"] = size;
     json.update(figures);
+    add_companions(plan, json);
     out.json(json);
   } else if (!options.quiet) {
     for (const std::string& line : lines) out.line("{}", line);
-    if (!options.in_place) tell_companions(plan, out);
+    tell_companions(plan, options.in_place, out);
     out.line("{} -> {} bytes{}", source_of(plan).size(), size,
              options.dry_run ? " (dry run: nothing written)" : "");
   }

@@ -72,13 +72,21 @@ std::shared_ptr<const Dump> open_for(const Options& options) {
   }
 }
 
+// A bare state of before August 2024 needs sizes to be read, and no loader is meant by what tells them.
+bool names_loader(const TargetOptions& target, const Source& source) {
+  TargetOptions others = target;
+  others.model.clear();
+  others.like.clear();
+  return needs_bare_shape(source) ? others.any() : target.any();
+}
+
 Report make_report(const Options& options) {
   Report report;
   report.dump = open_for(options);
   const auto source = report.dump ? report.dump->source : open_source(options.input.file);
   report.file = source->name();
   if (report.dump) report.findings = check(*report.dump, {options.deep});
-  if (options.target.any()) {
+  if (names_loader(options.target, *source)) {
     report.forecast = forecast(*source, report.dump.get(), options.target);
     add_findings(*report.forecast, report.findings);
   }

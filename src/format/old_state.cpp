@@ -365,6 +365,26 @@ std::vector<StateReading> read_typed_slot(Reader io, const std::string& attempt,
 
 }  // namespace
 
+void refuse_bare_pool(Window& window) {
+  Dump dump;
+  dump.dialect.container = Container::state;
+  dump.dialect.body = Body::pool;
+  Reader io(Cursor(window, {0, window.size()}), Strictness::plausible);
+  std::uint64_t pool = 0;
+  std::int32_t count = 0;
+  try {
+    old::prelude(io, dump);
+    io.u64("pool_size", pool);
+    io.i32("count", count);
+  } catch (const Error&) {
+    return;
+  }
+  if (pool != io.cursor().remaining() || pool <= old::pool_slack_bytes) return;
+  throw Error(ErrorKind::refused, Place{io.offset() - 4, "count"},
+              "a bare state of April 2023 (version 0) holds the cache of its whole context and does "
+              "not say how much of it is in use: only the token list of a session does");
+}
+
 std::vector<StateReading> read_old_states(const Reader& io, const Dump& dump,
                                           const WantedTypes& types, const std::string& attempt,
                                           Furthest& furthest) {

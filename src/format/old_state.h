@@ -44,6 +44,10 @@ std::vector<StateReading> read_old_states(const Reader& io, const Dump& dump,
                                           const WantedTypes& wanted, const std::string& attempt,
                                           Furthest& furthest);
 
+// Throws Error(refused) for the bare state of a session of version 0: which of its cells are in use, only
+// the token list of a session tells.
+void refuse_bare_pool(Window& window);
+
 namespace old {
 
 inline constexpr std::uint64_t object_record_bytes = 32;

@@ -47,6 +47,7 @@ class Opener {
       if (!readings_.empty()) return finish(strictness);
     }
     refuse_unseen_ik_llama(window_, stamp.magic);
+    if (old_state) refuse_bare_pool(window_);
     if (old_state && !options_.bare) ask_for_shape();
     blame_one_word(dialects);
     fail_all(stamp);

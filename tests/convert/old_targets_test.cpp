@@ -123,6 +123,7 @@ void expect_back(const Session& from, const Session& to, Counts& whole) {
   const auto bytes = bytes_like(from.dump, to.dump, {}, refusal);
   if (!bytes) return expect_known_refusal(refusal);
   const DumpPointer there = opened_like(*bytes, *to.dump);
+  EXPECT_EQ(open_dump(memory_source("there", *bytes)).layout, to.dump->layout);
   EXPECT_EQ(there->dialect, to.dump->dialect);
   EXPECT_EQ(there->tokens.words, from.dump->tokens.words);
   if (same_tensors(*from.dump, *to.dump)) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <vector>
 
@@ -28,15 +30,16 @@ bool is_plain(const Dump& dump) {
   });
 }
 
-// Plain files of a kind from folders of testdata.
+// Plain files of a kind from folders of testdata, or of KVTOOL_CORPUS.
 std::vector<DumpPointer> plain_files(const std::string& extension,
-                                     std::vector<std::string> folders) {
+                                     const std::vector<std::string>& folders) {
+  const char* corpus = std::getenv("KVTOOL_CORPUS");
+  const auto root = corpus != nullptr ? std::filesystem::path(corpus) : testdata();
   std::vector<DumpPointer> files;
   for (const std::string& folder : folders)
-    for (const auto& path : dumps_below(testdata(folder))) {
+    for (const auto& path : dumps_below(root / folder)) {
       if (path.extension() != extension) continue;
-      if (path.string().find("mla1-no-fa") != std::string::npos)
-        continue;  // its server broke it off
+      if (path.stem() == "deepseek2-mha-mla1-no-fa") continue;  // its server broke it off
       auto dump = std::make_shared<Dump>(open_dump(path.string()));
       if (dump->dialect.body != Body::current && dump->dialect.body != Body::typed_slot) continue;
       if (is_plain(*dump)) files.push_back(std::move(dump));
@@ -96,6 +99,33 @@ TEST(OtherTargets, SlotFilesOfBothFamilies) {
        {"ggsq1 -> ggsq2.flat.noids", "ggsq2.flat.noids -> ggsq1", "ggsq4.ik -> ggsq2.flat.noids",
         "ggsq2.flat.noids -> ggsq4.ik", "ggsq1 -> ggsq4.ik", "ggsq4.ik -> ggsq1"})
     EXPECT_TRUE(whole.contains(names)) << names;
+}
+
+// Everything behind the ids.
+ByteVector state_bytes(const ByteVector& file) {
+  const std::size_t ids = 12 + std::size_t{4} * peek<std::uint32_t>(file, 8);
+  return {file.begin() + static_cast<std::ptrdiff_t>(ids), file.end()};
+}
+
+// llama.cpp saved a sequence of a session as a slot file: so does a conversion, but for the ids, of which a
+// session has one list.
+TEST(OtherTargets, OneSequenceOfASessionIsWhatWasSavedOfIt) {
+  const std::vector<std::pair<const char*, const char*>> pairs = {
+      {"v6-20240430-9c67c2773-frag.ggsn", "v6-20240430-9c67c2773-frag-seq1.ggsq"},
+      {"v9-20250220-c392e5094-frag.ggsn", "v8-20240728-4c676c85e-frag-seq1.ggsq"},
+      {"v7-20240728-e54c35e4f-openelm-plain.ggsn",
+       "v7-20240728-e54c35e4f-openelm-plain-seq0.ggsq"}};
+  for (const auto& [session, slot] : pairs) {
+    SCOPED_TRACE(session);
+    const DumpPointer saved = opened(fmt::format("history/{}", slot));
+    ConvertOptions options;
+    options.like = saved;
+    options.drop = {"outputs"};
+    options.sequence = std::string(slot).find("seq1") != std::string::npos ? 1 : 0;
+    const DumpPointer whole = opened(fmt::format("history/{}", session));
+    const ByteVector made = rewritten(convert(whole, target_like(*saved), options).plan);
+    EXPECT_TRUE(state_bytes(made) == state_bytes(bytes_of(*saved)));
+  }
 }
 
 // The words that llama.cpp has not are nothing for a plain cache. Version 9 has no generator's text:

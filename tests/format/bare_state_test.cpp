@@ -57,6 +57,31 @@ void expect_content_of_session(const Dump& state) {
     }
 }
 
+// What a program of April 2023 got from llama_copy_state_data: a session of version 0 without magic,
+// version, header struct of 32 bytes and ids.
+ByteVector bare_pool() {
+  const Dump session = open_dump(testdata("history/v0-20230428-1481a9cf2-plain.ggsn.zst").string());
+  const std::uint64_t begin = 8 + 32 + 4 + 4 * session.tokens.words.size();
+  return read_extent(session, begin, session.source->size() - begin);
+}
+
+std::string refusal_of_pool(ByteVector bytes, const OpenOptions& options) {
+  try {
+    static_cast<void>(open_dump(memory_source("pool", std::move(bytes)), options));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(BareState, OfVersion0DoesNotSayWhatIsInUse) {
+  for (const OpenOptions& options : {OpenOptions(), with({false, 32, {32}, {32}}, true)})
+    EXPECT_TRUE(contains(refusal_of_pool(bare_pool(), options), "how much of it is in use"));
+  ByteVector cut = bare_pool();
+  cut.pop_back();
+  EXPECT_FALSE(contains(refusal_of_pool(std::move(cut), {}), "how much of it is in use"));
+}
+
 TEST(BareState, HoldsWhatTheSessionOfItsTimeHolds) {
   const Dump state = open_state(with({false, 2, {64}, {64}}));
   EXPECT_EQ(state.layout, "raw.s6/kv");

@@ -21,3 +21,9 @@ try kvtool convert "$state" --kv-shape 2x64 --to ggsn:10 -q -o session.ggsn
 try kvtool convert "$state" --model "$TESTDATA/models/llama.gguf" --to ggsn:10 -q -o session.ggsn
 try kvtool convert "$state" --model "$TESTDATA/models/llama.gguf" --to ggsn:10 --drop outputs -q -o session.ggsn
 try kvtool truncate "$state" 4 --kv-shape 2x64 --dry-run
+# With a session as reference the sizes come from it, and it is the target of a conversion.
+try kvtool check "$state" --like "$old/v7-20240728-e54c35e4f-plain.ggsn"
+try kvtool check "$state" --model "$TESTDATA/models/llama.gguf"
+try kvtool convert "$state" --like "$old/v7-20240728-e54c35e4f-plain.ggsn" -o july.ggsn
+try kvtool check july.ggsn
+try kvtool convert "$state" --kv-shape 2x64 --to ggsn:7 -o other.ggsn

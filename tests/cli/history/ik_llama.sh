@@ -7,3 +7,8 @@ try kvtool check "$fork/llama-q8_KV.ggsq"
 try kvtool swap "$fork/qwen35.ggsq" 3 30 -o once
 try kvtool swap once 3 30 -o twice
 same "$fork/qwen35.ggsq" twice
+# What lies beside a file is named, and whether it goes with what was written.
+cp "$fork"/llama-f16.ggsq* .
+try kvtool truncate llama-f16.ggsq 10 --in-place
+try kvtool swap llama-f16.ggsq 0 1 --in-place
+try kvtool swap llama-f16.ggsq 0 1 -o moved.ggsq --json | grep -A 5 companions
