@@ -262,6 +262,18 @@ TEST(OtherTargets, VersionsWithoutSuchFilesAreRefused) {
   EXPECT_WORDS(refusal_of({opened(simple), slot}), "no slot files");
 }
 
+// However few readings there are to name.
+TEST(OtherTargets, DoubtAboutTypesIsRefused) {
+  for (const std::size_t readings : {0U, 1U, 2U}) {
+    auto dump = std::make_shared<Dump>(*opened(session_7));
+    dump->state.type_readings.resize(readings);
+    dump->state.types_uncertain = true;
+    Target target = for_version(Container::session, 8);
+    target.model.emplace().arch = "llama";
+    EXPECT_WORDS(refusal_of({dump, target}), "say --k-type and --v-type");
+  }
+}
+
 TEST(OtherTargets, TheForkHoldsPlainCachesOnly) {
   Target fork;
   fork.era = loader_named("ik_llama.cpp").era;

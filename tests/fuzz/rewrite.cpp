@@ -14,6 +14,7 @@
 #include "kvtool/sequences.h"
 #include "kvtool/share.h"
 #include "support/damage.h"
+#include "support/tiny_dump.h"
 
 namespace kvtool::fuzz {
 namespace {
@@ -73,6 +74,35 @@ Plan converted(const DumpPointer& dump, Choices& choices) {
   return convert(dump, target).plan;
 }
 
+// Dumps of every layout that a conversion takes from a reference: those of before August 2024 and of
+// ik_llama.cpp.
+const std::vector<DumpPointer>& references() {
+  static const std::vector<DumpPointer> all = [] {
+    std::vector<DumpPointer> dumps;
+    for (const test::TinyDump& tiny : test::tiny_dumps()) {
+      const Dialect& d = tiny.dialect;
+      const bool other = d.body != Body::current || d.family == Family::ik_llama;
+      if (!other || d.body == Body::pool || d.container == Container::sequence_state) continue;
+      OpenOptions options;
+      options.layout = tiny.layout;
+      dumps.push_back(std::make_shared<Dump>(
+          open_dump(memory_source(tiny.layout, test::build(tiny)), options)));
+    }
+    return dumps;
+  }();
+  return all;
+}
+
+Plan converted_like(const DumpPointer& dump, Choices& choices) {
+  ConvertOptions options;
+  options.like = references()[choices.byte() % references().size()];
+  options.drop = {"outputs", "cells", "media", "checkpoints", "draft"};
+  if (choices.byte() % 2 == 1) options.sequence = static_cast<SequenceId>(choices.byte());
+  Target target = target_like(*options.like);
+  if (choices.byte() % 2 == 1) target.n_ctx = 1 + choices.byte();
+  return convert(dump, target, options).plan;
+}
+
 struct Edit {
   bool keeps_content;
   Plan (*make)(const DumpPointer& dump, Choices& choices);
@@ -90,6 +120,7 @@ constexpr std::array edits = {
            return extract_sequence(dump, static_cast<SequenceId>(c.byte())).plan;
          }},
     Edit{false, converted},
+    Edit{false, converted_like},
 };
 
 // What was written is as large as foretold and is a sound dump of its own.

@@ -24,13 +24,18 @@ Inputs dumps() {
   return all;
 }
 
-// Each dump under each edit.
+// Each dump under each edit; under the last, a conversion to the layout of a reference, each with
+// several of those.
 Inputs edited_dumps() {
-  constexpr unsigned edits = 9;
+  constexpr unsigned edits = 10;
   Inputs all;
   for (const ByteVector& dump : dumps())
     for (unsigned edit = 0; edit < edits; ++edit)
       all.push_back(Bytes().u8(edit).u16(0).u16(0x0100).u16(0x0200).append(dump).get());
+  for (const ByteVector& dump : dumps())
+    for (unsigned reference = 1; reference < 60; reference += 4)
+      all.push_back(
+          Bytes().u8(edits - 1).u8(reference).u8(0).u16(0).u16(0).append(dump).get());
   return all;
 }
 
