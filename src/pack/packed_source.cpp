@@ -12,9 +12,6 @@
 namespace kvtool::packing {
 namespace {
 
-// Unpacked chunks that are kept: far below 64 MiB, with what rewriting needs beside it.
-constexpr std::size_t most_kept_bytes = 16U << 20U;
-
 // A base can be a container with a base; a forged one could name itself.
 class DepthGuard {
  public:
@@ -72,26 +69,10 @@ std::uint64_t PackedSource::look_ahead(std::uint64_t offset) const {
 
 const ByteVector& PackedSource::chunk(std::uint32_t section, std::uint64_t chunk) const {
   const ChunkName name = std::uint64_t{section} << 40U | chunk;
-  if (!kept_.empty() && kept_.front().name == name) return kept_.front().raw;
-  if (const auto found = places_.find(name); found != places_.end()) {
-    kept_.splice(kept_.begin(), kept_, found->second);
-    return kept_.front().raw;
-  }
+  if (const ByteVector* raw = kept_.find(name)) return *raw;
   load(section, chunk, work_);
   if (!decode_chunk(container_.index.sections[section], tools_, work_)) fail(section, chunk);
-  make_room(work_.raw.size());
-  kept_.push_front({name, std::exchange(work_.raw, {})});
-  places_[name] = kept_.begin();
-  kept_bytes_ += kept_.front().raw.size();
-  return kept_.front().raw;
-}
-
-void PackedSource::make_room(std::size_t bytes) const {
-  while (!kept_.empty() && kept_bytes_ + bytes > most_kept_bytes) {
-    kept_bytes_ -= kept_.back().raw.size();
-    places_.erase(kept_.back().name);
-    kept_.pop_back();
-  }
+  return kept_.keep(name, std::exchange(work_.raw, {}));
 }
 
 void PackedSource::load(std::uint32_t section, std::uint64_t chunk, ChunkData& data) const {

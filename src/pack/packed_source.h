@@ -1,15 +1,14 @@
 // The content of a container as a Source: chunks are read, checked and kept as they are needed.
 #pragma once
 
-#include <list>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "kvtool/pack.h"
 #include "pack/chunk.h"
 #include "pack/container_map.h"
 #include "pack/index.h"
+#include "pack/recent_chunks.h"
 
 namespace kvtool::packing {
 
@@ -38,13 +37,10 @@ class PackedSource final : public Source {
 
  private:
   using ChunkName = std::uint64_t;  // section and chunk
-  struct Kept {
-    ChunkName name;
-    ByteVector raw;
-  };
+  // Far below 64 MiB, with what rewriting needs beside it.
+  static constexpr std::size_t most_kept_bytes = 16U << 20U;
 
   const ByteVector& chunk(std::uint32_t section, std::uint64_t chunk) const;
-  void make_room(std::size_t bytes) const;
   const Source& base() const;
 
   std::shared_ptr<const Source> packed_;
@@ -55,9 +51,7 @@ class PackedSource final : public Source {
   mutable std::shared_ptr<const Source> base_;
   mutable ChunkTools tools_;
   mutable ChunkData work_;
-  mutable std::list<Kept> kept_;  // the last used first
-  mutable std::unordered_map<ChunkName, std::list<Kept>::iterator> places_;
-  mutable std::size_t kept_bytes_ = 0;
+  mutable RecentChunks<ChunkName> kept_{most_kept_bytes};
 };
 
 }  // namespace kvtool::packing

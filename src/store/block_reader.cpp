@@ -1,0 +1,54 @@
+#include "store/block_reader.h"
+
+#include <algorithm>
+
+#include "kvtool/error.h"
+
+namespace kvtool::store {
+namespace {
+
+// Read at once for a head: most are shorter.
+constexpr std::uint64_t usual_head_bytes = 1024;
+
+void require_size(const BlockPlace& place) {
+  // A head and frames, none of which is larger packed than raw.
+  if (place.size < head_size_bytes || place.size > 2 * std::uint64_t{most_block_bytes})
+    throw Error(ErrorKind::damaged, Place{place.offset, "block"}, "its size");
+}
+
+}  // namespace
+
+RawBlock read_block(const BlockStorage& storage, const BlockPlace& place, BlockUnpacker& unpacker) {
+  require_size(place);
+  ByteVector packed(static_cast<std::size_t>(place.size));
+  storage.read(place, 0, packed);
+  BlockHead head;
+  RawBlock block;
+  block.raw = unpacker.block(packed, head);
+  block.shape = head.shape();
+  return block;
+}
+
+BlockHead read_block_head(const BlockStorage& storage, const BlockPlace& place) {
+  require_size(place);
+  ByteVector bytes(static_cast<std::size_t>(std::min(place.size, usual_head_bytes)));
+  storage.read(place, 0, bytes);
+  const std::uint32_t size = head_size(bytes);
+  if (size > place.size) throw Error(ErrorKind::damaged, Place{place.offset, "block"}, "breaks off");
+  const std::size_t have = bytes.size();
+  bytes.resize(size);
+  if (size > have) storage.read(place, have, std::span(bytes).subspan(have));
+  return read_head(bytes);
+}
+
+RawBlock first_cells(const RawBlock& block, std::uint32_t cells) {
+  RawBlock first{{cells, block.shape.row_bytes}, {}};
+  std::span<const std::byte> raw = block.raw;
+  for (const std::uint32_t row : block.shape.row_bytes) {
+    append(first.raw, raw.first(std::size_t{row} * cells));
+    raw = raw.subspan(std::size_t{row} * block.shape.cells);
+  }
+  return first;
+}
+
+}  // namespace kvtool::store

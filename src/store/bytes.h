@@ -1,0 +1,52 @@
+// Numbers in a row of bytes, little-endian: what blocks and recipes are written and read with.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace kvtool::store {
+
+using ByteVector = std::vector<std::byte>;
+
+// Appends a number of fixed size.
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+void append(ByteVector& out, const T& value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+void append(ByteVector& out, std::span<const std::byte> bytes);
+
+// Takes numbers from bytes that are all there; what is not there is damage, named `what`.
+class ByteReader {
+ public:
+  ByteReader(std::span<const std::byte> bytes, std::string_view what) : bytes_(bytes), what_(what) {}
+
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  T take() {
+    T value;
+    const auto bytes = take_bytes(sizeof value);
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  std::span<const std::byte> take_bytes(std::uint64_t size);
+  // A count of things of at least `least` bytes each that follow.
+  std::uint32_t take_count(std::size_t least);
+  [[nodiscard]] std::size_t remaining() const { return bytes_.size(); }
+  // Throws Error(damaged) unless `good`.
+  void require(bool good, std::string_view problem) const;
+  void require_end() const { require(bytes_.empty(), "bytes behind its end"); }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::string_view what_;
+};
+
+}  // namespace kvtool::store

@@ -1,0 +1,31 @@
+// Cutting a dump into what blocks are made of.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "store/block.h"
+#include "store/recipe.h"
+
+namespace kvtool::store {
+
+// Where the rows of a part of cells come from.
+struct CutTensor {
+  const Tensor* tensor = nullptr;
+  ContentType type;
+};
+
+// A recipe without its blocks, and what only the cutting of the file needs to know.
+struct Cut {
+  Recipe recipe;
+  std::vector<ContentType> byte_types;              // of each part of bytes
+  std::vector<std::vector<CutTensor>> cell_tensors;  // of each part of cells, its tensors
+};
+
+// Points into `dump`, which must outlive it.
+[[nodiscard]] Cut cut(const Dump& dump);
+
+// Cells of a block, by position, where rows are not too large for that.
+inline constexpr std::uint32_t cells_per_block = 16;
+
+}  // namespace kvtool::store
