@@ -23,6 +23,7 @@ const std::vector<Verb>& verbs() {
       {"prefix", nullptr, "find what dumps begin with in common", add_prefix},
       {"diff", nullptr, "compare two dumps by sequence and position", add_diff},
       {"stats", nullptr, "figures of the values, layer by layer", add_stats},
+      {"store", nullptr, "keep dumps under names, what they have in common once", add_store},
       {"completion", nullptr, "print a completion script for a shell", add_completion},
       {"help", nullptr, "explain a verb, or list the verbs", add_help},
   };

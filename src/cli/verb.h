@@ -46,6 +46,7 @@ Action add_merge(CLI::App& verb);
 Action add_prefix(CLI::App& verb);
 Action add_diff(CLI::App& verb);
 Action add_stats(CLI::App& verb);
+Action add_store(CLI::App& verb);
 Action add_completion(CLI::App& verb);
 Action add_help(CLI::App& verb);
 

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "cli/edit_report.h"
+#include "cli/parts.h"
 #include "cli/rope_options.h"
 #include "cli/seq_ls.h"
 #include "cli/verb.h"
@@ -260,13 +261,7 @@ Action add_list(CLI::App& verb) {
   return [options] { return list_sequences(*options); };
 }
 
-struct Part {
-  const char* name;
-  const char* summary;
-  Action (*add)(CLI::App& verb);
-};
-
-constexpr Part parts[] = {
+constexpr VerbPart parts[] = {
     {"ls", "list the sequences", add_list},
     {"rm", "remove positions, or a whole sequence", add_remove},
     {"cp", "give a sequence's cells to another one as well", add_copy},
@@ -277,22 +272,6 @@ constexpr Part parts[] = {
 
 }  // namespace
 
-Action add_seq(CLI::App& verb) {
-  verb.require_subcommand(0, 1);
-  verb.formatter(std::make_shared<CLI::Formatter>());  // not the program's, whose words differ
-  verb.get_formatter()->label("SUBCOMMAND", "WHAT");
-  std::vector<std::pair<const CLI::App*, Action>> actions;
-  for (const Part& part : parts) {
-    CLI::App* sub = verb.add_subcommand(part.name, part.summary)->group("What");
-    sub->footer("man kvtool-seq tells more.");
-    actions.emplace_back(sub, part.add(*sub));
-  }
-  return [actions] {
-    for (const auto& [sub, action] : actions)
-      if (sub->parsed()) return action();
-    throw Error(ErrorKind::usage,
-                "seq what? ls, rm, cp, keep, rename or shift; see kvtool seq --help");
-  };
-}
+Action add_seq(CLI::App& verb) { return add_parts(verb, parts); }
 
 }  // namespace kvtool::cli

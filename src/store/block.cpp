@@ -14,7 +14,7 @@ namespace {
 using namespace packing;
 
 // Small tensors of one row size share a chunk up to this size: a chunk has tables of its own.
-constexpr std::uint64_t small_chunk_bytes = 16U << 10U;
+constexpr std::uint64_t small_chunk_bytes = 8U << 10U;
 // Bytes of a chunk in the head without parts and frames.
 constexpr std::size_t least_chunk_head = 4 + 4 + 1 + 1 + 8;
 

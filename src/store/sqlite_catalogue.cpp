@@ -212,7 +212,8 @@ std::optional<EntryId> SqliteCatalogue::id_of(const std::string& name) {
 }
 
 void SqliteCatalogue::unknown(const std::string& name) const {
-  throw Error(ErrorKind::refused, fmt::format("there is no '{}'", name)).in_file(path_);
+  throw Error(ErrorKind::refused, fmt::format("there is no '{}'", name))
+      .in_file(std::filesystem::path(path_).parent_path().string());
 }
 
 std::vector<std::string> SqliteCatalogue::tags_of(EntryId id) {

@@ -247,7 +247,8 @@ VerifyReport Store::verify(const std::vector<std::string>& names,
       else
         report.problems.push_back(fmt::format("'{}' does not have its XXH3", entry.name));
     } catch (const Error& error) {
-      report.problems.push_back(fmt::format("'{}': {}", entry.name, error.what()));
+      report.problems.push_back(fmt::format(
+          "'{}': {}", entry.name, error.file() == entry.name ? error.message() : error.what()));
     }
   }
   for (const std::string& name : names) static_cast<void>(impl_->catalogue.find(name));
