@@ -8,12 +8,8 @@
 #include "kvtool/open.h"
 #include "kvtool/pack.h"
 #include "kvtool/write.h"
-#include "io/disk.h"
-#include "store/block_files.h"
-#include "store/putter.h"
-#include "store/sqlite_catalogue.h"
 #include "store/store_folder.h"
-#include "store/stored_source.h"
+#include "store/store_parts.h"
 #include "support/made_dump.h"
 
 namespace kvtool::test {
@@ -127,37 +123,17 @@ TEST(StoreSharing, ASystemPromptOfManyUsersIsThereOnce) {
 
 // With a hash that calls all blocks of one size alike, only the comparison keeps them apart.
 TEST(StoreSharing, EqualNamesOfDifferentBlocks) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "blocks");
-  const std::string database = (folder.path() / "catalogue.db").string();
-  store::SqliteCatalogue::create(database, std::nullopt);
-  store::SqliteCatalogue catalogue(database);
-  store::BlockFiles storage(Disk::system(), (folder.path() / "blocks").string());
-  const auto put = [&](const std::string& name, const Dump& dump) {
-    PutReport report;
-    store::NewEntry entry = store::put_blocks(
-        dump, {}, catalogue, storage, report,
-        [](std::span<const std::byte>) { return store::BlockName{42, 42}; });
-    entry.entry.name = name;
-    entry.entry.file_bytes = dump.source->size();
-    MediaIndex media;
-    entry.media = &media;
-    const auto same = [&](const store::BlockRow& a, const store::BlockRow& b) {
-      store::BlockUnpacker unpacker;
-      return store::read_block(storage, a.place, unpacker).raw ==
-             store::read_block(storage, b.place, unpacker).raw;
-    };
-    catalogue.add(entry, same);
-    return report;
+  StoreParts parts;
+  const auto alike = [](std::span<const std::byte>) { return store::BlockName{42, 42}; };
+  const auto put = [&](const std::string& name, std::uint64_t seed) {
+    return parts.put(name, *made_dump(chat(100, seed)), Disk::system(), alike);
   };
-  put("a", *made_dump(chat(100)));
-  put("b", *made_dump(chat(100, 2)));
-  const PutReport again = put("c", *made_dump(chat(100)));
-  EXPECT_EQ(again.new_blocks, 0U);
-  for (const auto& [name, seed] : {std::pair("a", 1), std::pair("b", 2), std::pair("c", 1)}) {
-    const store::StoredSource source(name, catalogue.recipe(name), catalogue, storage, nullptr);
-    EXPECT_EQ(all_of(source), all_of(*made_dump(chat(100, static_cast<std::uint64_t>(seed)))->source));
-  }
+  put("a", 1);
+  put("b", 2);
+  EXPECT_EQ(put("c", 1).new_blocks, 0U);
+  EXPECT_EQ(parts.get("a"), all_of(*made_dump(chat(100, 1))->source));
+  EXPECT_EQ(parts.get("b"), all_of(*made_dump(chat(100, 2))->source));
+  EXPECT_EQ(parts.get("c"), all_of(*made_dump(chat(100, 1))->source));
 }
 
 }  // namespace
