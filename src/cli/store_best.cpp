@@ -40,13 +40,14 @@ Json candidate_json(const BestCandidate& c) {
           {"model_differs_in", soft}};
 }
 
-void print_json(const BestVerb& o, const BestReport& report, Printer& out) {
+void print_json(const BestVerb& o, const BestReport& report, std::uint64_t queries, Printer& out) {
   Json json = json_document(o.store.folder);
   json["prompt_tokens"] = report.tokens;
   json["best"] = Json::array();
   for (const BestCandidate& c : report.candidates) json["best"].push_back(candidate_json(c));
   json["without_model"] = report.without_model;
   json["other_model"] = report.other_model;
+  json["queries"] = queries;
   out.json(json);
 }
 
@@ -75,12 +76,14 @@ void print_text(const BestReport& report, Printer& out) {
 
 int run(const BestVerb& o) {
   const Prompt prompt = read_prompt(o.tokens, "--tokens");
-  BestReport report = open_store(o.store).best(prompt.tokens, options_of(o));
+  Store store = open_store(o.store);
+  const std::uint64_t before = store.queries();
+  BestReport report = store.best(prompt.tokens, options_of(o));
   const bool found = !report.candidates.empty();
   if (o.top > 0 && report.candidates.size() > o.top) report.candidates.resize(o.top);
   Printer out;
   if (o.store.json)
-    print_json(o, report, out);
+    print_json(o, report, store.queries() - before, out);
   else if (o.store.tsv)
     print_tsv(report, out);
   else

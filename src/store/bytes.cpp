@@ -7,7 +7,10 @@
 namespace kvtool::store {
 
 void append(ByteVector& out, std::span<const std::byte> bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
+  if (bytes.empty()) return;
+  const std::size_t at = out.size();
+  out.resize(at + bytes.size());
+  std::memcpy(out.data() + at, bytes.data(), bytes.size());
 }
 
 void ByteReader::require(bool good, std::string_view problem) const {

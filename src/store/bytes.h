@@ -17,8 +17,9 @@ using ByteVector = std::vector<std::byte>;
 template <class T>
   requires std::is_trivially_copyable_v<T>
 void append(ByteVector& out, const T& value) {
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  out.insert(out.end(), bytes.begin(), bytes.end());
+  const std::size_t at = out.size();
+  out.resize(at + sizeof value);
+  std::memcpy(out.data() + at, &value, sizeof value);
 }
 
 void append(ByteVector& out, std::span<const std::byte> bytes);
