@@ -149,13 +149,14 @@ BlockPacker::Coding& BlockPacker::coding_of(std::uint64_t kind, std::size_t chun
   return at->second;
 }
 
-ByteVector BlockPacker::pack(std::uint64_t kind, std::span<const ContentType> types,
-                             const BlockShape& shape, std::span<const std::byte> raw) {
+void BlockPacker::pack(std::uint64_t kind, std::span<const ContentType> types,
+                       const BlockShape& shape, std::span<const std::byte> raw,
+                       ByteVector& packed) {
   const std::vector<ChunkSpan> spans = chunks_of(types, shape);
-  ByteVector head;
-  ByteVector frames;
-  append(head, shape.cells);
-  append(head, static_cast<std::uint32_t>(spans.size()));
+  head_.clear();
+  frames_.clear();
+  append(head_, shape.cells);
+  append(head_, static_cast<std::uint32_t>(spans.size()));
   for (std::size_t c = 0; c < spans.size(); ++c) {
     ChunkHead chunk;
     chunk.tensors = static_cast<std::uint32_t>(spans[c].end - spans[c].first);
@@ -168,14 +169,13 @@ ByteVector BlockPacker::pack(std::uint64_t kind, std::span<const ContentType> ty
     chunk.section = coding.section;
     chunk.hash = work_.hash;
     chunk.frame_sizes = work_.frame_sizes;
-    append_chunk(chunk, head);
-    append(frames, work_.packed);
+    append_chunk(chunk, head_);
+    append(frames_, work_.packed);
   }
-  ByteVector packed;
-  append(packed, static_cast<std::uint32_t>(head_size_bytes + head.size()));
-  append(packed, head);
-  append(packed, frames);
-  return packed;
+  packed.clear();
+  append(packed, static_cast<std::uint32_t>(head_size_bytes + head_.size()));
+  append(packed, head_);
+  append(packed, frames_);
 }
 
 const ByteVector& BlockUnpacker::chunk(const ChunkHead& head, std::span<const std::byte> frames) {
@@ -188,14 +188,14 @@ const ByteVector& BlockUnpacker::chunk(const ChunkHead& head, std::span<const st
   return work_.raw;
 }
 
-ByteVector BlockUnpacker::block(std::span<const std::byte> packed, BlockHead& head) {
+BlockHead BlockUnpacker::block(std::span<const std::byte> packed, ByteVector& raw) {
   ByteReader in(packed, "block");
   in.require(packed.size() >= head_size_bytes && head_size(packed) <= packed.size(), "breaks off");
-  head = read_head(in.take_bytes(head_size(packed)));
-  ByteVector raw;
+  BlockHead head = read_head(in.take_bytes(head_size(packed)));
+  raw.clear();
   for (const ChunkHead& c : head.chunks) append(raw, chunk(c, in.take_bytes(c.packed)));
   in.require_end();
-  return raw;
+  return head;
 }
 
 bool begin_alike(const BlockShape& a, std::span<const std::byte> raw_a, const BlockShape& b,

@@ -78,9 +78,9 @@ class BlockPacker {
  public:
   explicit BlockPacker(int level) : level_(level) {}
 
-  // `kind`: blocks of one kind have the same tensors; `types` are theirs.
-  [[nodiscard]] ByteVector pack(std::uint64_t kind, std::span<const ContentType> types,
-                                const BlockShape& shape, std::span<const std::byte> raw);
+  // Fills `packed`. `kind`: blocks of one kind have the same tensors; `types` are theirs.
+  void pack(std::uint64_t kind, std::span<const ContentType> types, const BlockShape& shape,
+            std::span<const std::byte> raw, ByteVector& packed);
 
  private:
   struct Coding {
@@ -94,6 +94,8 @@ class BlockPacker {
   std::map<std::pair<std::uint64_t, std::size_t>, Coding> codings_;
   packing::ChunkTools tools_;
   packing::ChunkData work_;
+  ByteVector head_;
+  ByteVector frames_;
 };
 
 // Unpacks chunks and whole blocks. One for each thread.
@@ -101,8 +103,8 @@ class BlockUnpacker {
  public:
   // The raw bytes of one chunk, until the next call. Throws Error(damaged).
   [[nodiscard]] const ByteVector& chunk(const ChunkHead& head, std::span<const std::byte> frames);
-  // All raw bytes of a packed block, and what its head says.
-  [[nodiscard]] ByteVector block(std::span<const std::byte> packed, BlockHead& head);
+  // Fills `raw` with all bytes of a packed block; returns its head.
+  BlockHead block(std::span<const std::byte> packed, ByteVector& raw);
 
  private:
   packing::ChunkTools tools_;

@@ -110,22 +110,30 @@ class FileAddition final : public BlockAddition {
 
  private:
   static constexpr std::size_t most_pending = 1U << 20U;
+  static constexpr std::size_t worth_a_write = 256U << 10U;
 
   void put(std::span<const std::byte> bytes) {
-    if (pending_.size() + bytes.size() > most_pending) flush();
-    pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+    const bool large = bytes.size() >= worth_a_write;
+    if (large || pending_.size() + bytes.size() > most_pending) flush();
+    if (large)
+      write(bytes);
+    else
+      pending_.insert(pending_.end(), bytes.begin(), bytes.end());
     size_ += bytes.size();
   }
 
   void flush() {
-    std::span<const std::byte> rest = pending_;
+    write(pending_);
+    pending_.clear();
+  }
+
+  void write(std::span<const std::byte> rest) {
     while (!rest.empty()) {
       const ssize_t written = disk_.write(fd_, rest.data(), rest.size());
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) fail(path_);
       rest = rest.subspan(static_cast<std::size_t>(written));
     }
-    pending_.clear();
   }
 
   void sync_folder() {

@@ -18,15 +18,12 @@ void require_size(const BlockPlace& place) {
 
 }  // namespace
 
-RawBlock read_block(const BlockStorage& storage, const BlockPlace& place, BlockUnpacker& unpacker) {
+const RawBlock& BlockReader::read(const BlockPlace& place) {
   require_size(place);
-  ByteVector packed(static_cast<std::size_t>(place.size));
-  storage.read(place, 0, packed);
-  BlockHead head;
-  RawBlock block;
-  block.raw = unpacker.block(packed, head);
-  block.shape = head.shape();
-  return block;
+  packed_.resize(static_cast<std::size_t>(place.size));
+  storage_.read(place, 0, packed_);
+  block_.shape = unpacker_.block(packed_, block_.raw).shape();
+  return block_;
 }
 
 BlockHead read_block_head(const BlockStorage& storage, const BlockPlace& place) {

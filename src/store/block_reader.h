@@ -12,9 +12,20 @@ struct RawBlock {
   ByteVector raw;
 };
 
-// Reads and unpacks all that lies at a place. Throws Error(io, damaged).
-[[nodiscard]] RawBlock read_block(const BlockStorage& storage, const BlockPlace& place,
-                                  BlockUnpacker& unpacker);
+// Reads blocks whole, one after another in the same memory.
+class BlockReader {
+ public:
+  explicit BlockReader(const BlockStorage& storage) : storage_(storage) {}
+
+  // All that lies at a place, until the next call. Throws Error(io, damaged).
+  const RawBlock& read(const BlockPlace& place);
+
+ private:
+  const BlockStorage& storage_;
+  BlockUnpacker unpacker_;
+  ByteVector packed_;
+  RawBlock block_;
+};
 
 // Only the head. Throws Error(io, damaged).
 [[nodiscard]] BlockHead read_block_head(const BlockStorage& storage, const BlockPlace& place);

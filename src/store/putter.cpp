@@ -27,16 +27,22 @@ struct Job {
   ByteVector packed;
 };
 
+// What a thread needs.
+struct Tools {
+  Tools(int level, const BlockStorage& storage) : packer(level), reader(storage) {}
+  BlockPacker packer;
+  BlockReader reader;
+};
+
 class Putter {
  public:
   Putter(const Dump& dump, const PutOptions& options, Catalogue& catalogue, BlockStorage& storage,
          const Namer& name, PutReport& report)
       : options_(options), catalogue_(catalogue), storage_(storage), name_(name), report_(report),
         cut_(cut(dump)), maker_(dump, cut_),
-        threads_(packing::usable_threads(options.threads, options.level)),
-        unpackers_(threads_) {
+        threads_(packing::usable_threads(options.threads, options.level)) {
     for (unsigned i = 0; i < threads_; ++i)
-      packers_.push_back(std::make_unique<BlockPacker>(options.level));
+      tools_.push_back(std::make_unique<Tools>(options.level, storage));
   }
 
   NewEntry run() {
@@ -71,39 +77,39 @@ class Putter {
     job.inside.reset();
     job.superseded.reset();
     job.packed.clear();
-    BlockUnpacker& unpacker = unpackers_[thread];
-    if (find_equal(job, unpacker)) return;
-    find_beginning(job, unpacker);
+    Tools& tools = *tools_[thread];
+    if (find_equal(job, tools.reader)) return;
+    find_beginning(job, tools.reader);
     if (!job.inside)
-      job.packed = packers_[thread]->pack(job.block.kind, job.block.types, job.block.shape, job.block.raw);
+      tools.packer.pack(job.block.kind, job.block.types, job.block.shape, job.block.raw, job.packed);
   }
 
   // A block that was damaged on the disk stands for nothing; the new one takes its place.
-  std::optional<RawBlock> readable(const BlockPlace& place, BlockUnpacker& unpacker) {
+  static const RawBlock* readable(const BlockPlace& place, BlockReader& reader) {
     try {
-      return read_block(storage_, place, unpacker);
+      return &reader.read(place);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::damaged) throw;
-      return std::nullopt;
+      return nullptr;
     }
   }
 
   // A name is only a hint: the bytes decide.
-  bool find_equal(Job& job, BlockUnpacker& unpacker) {
+  bool find_equal(Job& job, BlockReader& reader) {
     for (const BlockRow& row : job.named) {
       if (row.cells != job.row.cells || row.bytes != job.row.bytes) continue;
-      const auto other = readable(row.place, unpacker);
-      if (!other || !begin_alike(other->shape, other->raw, job.block.shape, job.block.raw)) continue;
+      const RawBlock* other = readable(row.place, reader);
+      if (other == nullptr || !begin_alike(other->shape, other->raw, job.block.shape, job.block.raw)) continue;
       job.found = row.id;
       return true;
     }
     return false;
   }
 
-  void find_beginning(Job& job, BlockUnpacker& unpacker) {
+  void find_beginning(Job& job, BlockReader& reader) {
     for (const BlockRow& row : job.beginning) {
-      const auto other = readable(row.place, unpacker);
-      if (!other || !begin_alike(other->shape, other->raw, job.block.shape, job.block.raw)) continue;
+      const RawBlock* other = readable(row.place, reader);
+      if (other == nullptr || !begin_alike(other->shape, other->raw, job.block.shape, job.block.raw)) continue;
       if (other->shape.cells >= job.block.shape.cells)
         job.inside = row.place;
       else
@@ -172,8 +178,7 @@ class Putter {
   Cut cut_;
   BlockMaker maker_;
   unsigned threads_;
-  std::vector<std::unique_ptr<BlockPacker>> packers_;
-  std::vector<BlockUnpacker> unpackers_;
+  std::vector<std::unique_ptr<Tools>> tools_;  // one a thread
   std::unique_ptr<BlockAddition> addition_;
   std::uint64_t file_ = 0;
   NewEntry entry_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <future>
 #include <tuple>
 
 #include "io/disk.h"
@@ -65,10 +66,10 @@ packing::FileHash hash_of(const Source& source, const std::function<void(std::ui
 // Two processes can put the same block at the same time.
 Catalogue::SameContent same_content(const BlockStorage& storage) {
   return [&storage](const BlockRow& a, const BlockRow& b) {
-    BlockUnpacker unpacker;
+    BlockReader reader(storage);
     try {
-      const RawBlock x = first_cells(read_block(storage, a.place, unpacker), a.cells);
-      const RawBlock y = first_cells(read_block(storage, b.place, unpacker), b.cells);
+      const RawBlock x = first_cells(reader.read(a.place), a.cells);
+      const RawBlock y = first_cells(reader.read(b.place), b.cells);
       return x.shape == y.shape && x.raw == y.raw;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::damaged) throw;
@@ -150,8 +151,12 @@ PutReport Store::put(const std::string& name, const Dump& dump, const PutOptions
   {
     const auto lock = impl_->shared();
     if (!options.replace) impl_->require_free(name);
+    // Beside the work on blocks where several threads may read, else behind it.
+    const bool beside = options.threads > 1 && dump.source->for_threads();
+    auto hashing = std::async(beside ? std::launch::async : std::launch::deferred,
+                              [&] { return hash_of(*dump.source, {}).value(); });
     NewEntry entry = put_blocks(dump, options, impl_->catalogue, impl_->storage, report);
-    const auto hash = hash_of(*dump.source, {}).value();
+    const auto hash = hashing.get();
     dump.source->require_unchanged();
     report.file_bytes = dump.source->size();
     entry.entry = {name, options.note, options.tags, 0, 0, false, dump.layout, report.file_bytes,

@@ -35,9 +35,9 @@ class StoreParts {
     MediaIndex media;
     entry.media = &media;
     catalogue.add(entry, [&](const store::BlockRow& a, const store::BlockRow& b) {
-      store::BlockUnpacker unpacker;
-      return store::read_block(storage, a.place, unpacker).raw ==
-             store::read_block(storage, b.place, unpacker).raw;
+      store::BlockReader reader(storage);
+      const ByteVector raw = reader.read(a.place).raw;
+      return reader.read(b.place).raw == raw;
     });
     return report;
   }

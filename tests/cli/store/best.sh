@@ -9,7 +9,7 @@ kvtool store put -q one "$(turn 1)"
 kvtool store put -q two "$(turn 2)" --model "$model"
 kvtool store best --tokens "$(turn 3)"
 kvtool store best --tokens "$(turn 3)" --top 0 --tsv
-kvtool store best --tokens "$(turn 1)" --json
+kvtool store best --tokens "$(turn 1)" --json | grep -v queries
 try kvtool store best --tokens "$(turn 3)" --model "$model"
 try kvtool store best --tokens "$(turn 3)" --model "$TESTDATA/models/gemma3.gguf"
 try kvtool store best --tokens "$(turn 3)" --like "$chat"
