@@ -25,7 +25,4 @@ struct Cut {
 // Points into `dump`, which must outlive it.
 [[nodiscard]] Cut cut(const Dump& dump);
 
-// Cells of a block, by position, where rows are not too large for that.
-inline constexpr std::uint32_t cells_per_block = 16;
-
 }  // namespace kvtool::store

@@ -10,7 +10,8 @@ namespace kvtool::store {
 namespace {
 
 constexpr int zstd_level = 6;
-constexpr std::uint64_t most_recipe_bytes = std::uint64_t{1} << 30U;
+// A recipe is mostly different numbers; one that claims to shrink more is damaged.
+constexpr std::uint64_t most_ratio = 256;
 
 template <class T, class Each>
 void append_list(ByteVector& out, const std::vector<T>& list, Each each) {
@@ -63,9 +64,14 @@ void append_part(ByteVector& out, const CellsPart& part) {
   append_numbers(out, part.blocks);
 }
 
-bool rises_to(const std::vector<std::uint32_t>& ends, std::uint64_t last) {
-  return !ends.empty() && ends.front() > 0 && ends.back() == last &&
-         std::ranges::adjacent_find(ends, std::greater_equal<>()) == ends.end();
+// Ends of groups that are not empty and of `most` at most.
+bool rises_to(const std::vector<std::uint32_t>& ends, std::uint64_t last, std::uint32_t most) {
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : ends) {
+    if (end <= begin || end - begin > most) return false;
+    begin = end;
+  }
+  return !ends.empty() && begin == last;
 }
 
 // Every cell once.
@@ -97,8 +103,8 @@ CellsPart take_cells_part(ByteReader& in) {
   part.order = take_numbers<CellSpan>(in);
   part.block_ends = take_numbers<std::uint32_t>(in);
   part.blocks = take_numbers<BlockId>(in);
-  in.require(rises_to(part.group_ends, part.tensors.size()), "groups of tensors");
-  in.require(rises_to(part.block_ends, part.cells), "blocks of cells");
+  in.require(rises_to(part.group_ends, part.tensors.size(), UINT32_MAX), "groups of tensors");
+  in.require(rises_to(part.block_ends, part.cells, cells_per_block), "blocks of cells");
   in.require(part.blocks.size() == part.group_ends.size() * part.block_ends.size(), "blocks");
   in.require(is_order_of(part.order, part.cells), "order of cells");
   return part;
@@ -134,11 +140,27 @@ std::uint64_t BytesPart::block_count() const {
   return bytes / block_bytes + (bytes % block_bytes != 0 ? 1 : 0);
 }
 
-ByteVector encode(const Recipe& recipe) {
+ByteVector recipe_bytes(const Recipe& recipe) {
   ByteVector raw;
   append(raw, recipe.size);
   append_list(raw, recipe.bytes, [&](const BytesPart& part) { append_part(raw, part); });
   append_list(raw, recipe.cells, [&](const CellsPart& part) { append_part(raw, part); });
+  return raw;
+}
+
+Recipe recipe_in(std::span<const std::byte> bytes) {
+  ByteReader in(bytes, "recipe");
+  Recipe recipe;
+  recipe.size = in.take<std::uint64_t>();
+  recipe.bytes = take_list<BytesPart>(in, 12, [&] { return take_bytes_part(in); });
+  recipe.cells = take_list<CellsPart>(in, 24, [&] { return take_cells_part(in); });
+  in.require_end();
+  require_whole(recipe, in);
+  return recipe;
+}
+
+ByteVector encode(const Recipe& recipe) {
+  const ByteVector raw = recipe_bytes(recipe);
   ByteVector out;
   append(out, std::uint64_t{raw.size()});
   packing::FrameMaker().append(raw, {packing::FrameMode::search, zstd_level}, out);
@@ -148,18 +170,11 @@ ByteVector encode(const Recipe& recipe) {
 Recipe decode_recipe(std::span<const std::byte> bytes) {
   ByteReader packed(bytes, "recipe");
   const auto size = packed.take<std::uint64_t>();
-  packed.require(size <= most_recipe_bytes, "its size");
+  packed.require(size <= packed.remaining() * most_ratio, "its size");
   ByteVector raw(static_cast<std::size_t>(size));
   packed.require(packing::FrameReader().read(packed.take_bytes(packed.remaining()), raw),
                  "its zstd frame is damaged");
-  ByteReader in(raw, "recipe");
-  Recipe recipe;
-  recipe.size = in.take<std::uint64_t>();
-  recipe.bytes = take_list<BytesPart>(in, 12, [&] { return take_bytes_part(in); });
-  recipe.cells = take_list<CellsPart>(in, 24, [&] { return take_cells_part(in); });
-  in.require_end();
-  require_whole(recipe, in);
-  return recipe;
+  return recipe_in(raw);
 }
 
 }  // namespace kvtool::store

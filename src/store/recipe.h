@@ -17,6 +17,9 @@ namespace kvtool::store {
 // Key of a block in the catalogue.
 using BlockId = std::uint64_t;
 
+// Cells of a block at most: so many positions of a sequence, where rows are not too large for that.
+inline constexpr std::uint32_t cells_per_block = 16;
+
 struct BytesPart {
   std::vector<Extent> ranges;
   std::uint32_t block_bytes = 0;  // raw bytes of every block but the last
@@ -68,7 +71,10 @@ void for_each_block(Recipe& recipe, F&& f) {
     for (BlockId& id : part.blocks) f(id);
 }
 
-// As the catalogue keeps it, and back. Throws Error(damaged) for what does not make up the file.
+// As bytes, and back. Throws Error(damaged) for what does not make up the file.
+[[nodiscard]] ByteVector recipe_bytes(const Recipe& recipe);
+[[nodiscard]] Recipe recipe_in(std::span<const std::byte> bytes);
+// The same, packed as the catalogue keeps it.
 [[nodiscard]] ByteVector encode(const Recipe& recipe);
 [[nodiscard]] Recipe decode_recipe(std::span<const std::byte> bytes);
 

@@ -4,9 +4,12 @@
 #include <stdexcept>
 
 #include "gguf/gguf_builder.h"
+#include "kvtool/model_stamp.h"
 #include "kvtool/open.h"
 #include "kvtool/pack.h"
 #include "kvtool/tokens.h"
+#include "store/block_maker.h"
+#include "store/entry_facts.h"
 #include "support/tiny_dump.h"
 
 namespace kvtool::fuzz {
@@ -79,6 +82,38 @@ Inputs packed_dumps() {
   return all;
 }
 
+// The first block of each kind, the recipe and the facts of each dump, and stamps of models.
+Inputs stored_parts() {
+  Inputs all;
+  const auto add = [&](unsigned kind, std::span<const std::byte> bytes) {
+    all.push_back(Bytes().u8(kind).append(ByteVector(bytes.begin(), bytes.end())).get());
+  };
+  for (const ByteVector& bytes : dumps()) {
+    const Dump dump = open_dump(memory_source("seed", bytes));
+    store::Cut cut = store::cut(dump);
+    store::BlockMaker maker(dump, cut);
+    store::BlockPacker packer(1);
+    store::BlockMaker::Block block;
+    ByteVector packed;
+    for (std::uint64_t kind = UINT64_MAX; maker.next(block); kind = block.kind) {
+      if (block.kind == kind) continue;
+      packer.pack(block.kind, block.types, block.shape, block.raw, packed);
+      add(0, packed);
+    }
+    for (store::BytesPart& part : cut.recipe.bytes)
+      part.blocks.resize(static_cast<std::size_t>(part.block_count()));
+    for (store::CellsPart& part : cut.recipe.cells)
+      part.blocks.resize(part.group_ends.size() * part.block_ends.size());
+    add(1, store::recipe_bytes(cut.recipe));
+    add(2, store::encode_facts(stored_prompt(dump)));
+  }
+  for (const ByteVector& bytes : models()) {
+    const std::string stamp = stamp_text(stamp_of(open_gguf(memory_source("seed", bytes))));
+    add(3, std::as_bytes(std::span(stamp)));
+  }
+  return all;
+}
+
 // Numbers of all sizes for each kernel and its variants.
 Inputs numbers() {
   Inputs all;
@@ -93,7 +128,8 @@ Inputs numbers() {
 Inputs seeds_of(const std::string& target) {
   static const std::map<std::string, Inputs (*)()> makers = {
       {"open", dumps},    {"rewrite", edited_dumps}, {"tokens", token_areas},
-      {"gguf", models},   {"packed", packed_dumps},  {"kernels", numbers}};
+      {"gguf", models},   {"packed", packed_dumps},  {"kernels", numbers},
+      {"stored", stored_parts}};
   const auto maker = makers.find(target);
   if (maker == makers.end()) throw std::invalid_argument("no seeds for " + target);
   return maker->second();

@@ -15,6 +15,9 @@ kvtool store get "Zoë 2" -o - | cmp - "$TESTDATA/server/b0.7.0/chat-turn2.ggsq"
 kvtool store get several -o back --force && same back "$several"
 stat -c %a back
 kvtool store get "piped" --like "$TESTDATA/server/b0.7.0/chat-turn1.ggsq" -o converted && same converted "$plain"
+other=$TESTDATA/server/ik_llama-v3/llama-f16-no-fa.ggsq
+kvtool store get "piped" --like "$other" -o converted --force
+kvtool convert -q "$plain" --like "$other" -o beside && same beside converted
 kvtool store pin "piped"
 kvtool store ls | tail -n +2
 kvtool store pin --off "piped"
