@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "convert/old_checks.h"
 #include "convert/other_family.h"
 #include "format/container.h"
 #include "format/dialect.h"
@@ -15,8 +16,6 @@ namespace kvtool::convert_steps {
 namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::refused, why); }
-
-bool is_number(ElementType type) { return info(type).block_elements == 1; }
 
 const Stream& only_stream(const Dump& dump) { return dump.state.memories.front().streams.front(); }
 
@@ -43,12 +42,13 @@ class OldLayout {
   }
 
   void enter() {
-    need_one_memory();
-    need_header();
-    facts_ = format::facts_of(to_.header, output().header);
-    need_header_of_model();
-    need_types();
-    if (to_.body == Body::k_then_v) need_plain_order();
+    need_one_memory(output().state, source_.layout);
+    if (to_.header == HeaderStruct::none)
+      output().header.clear();
+    else
+      set_header();
+    if (!recurrent()) need_old_types(stream(), to_, version());
+    if (to_.body == Body::k_then_v) set_only_sequence();
     set_context();
     set_pool();
     set_used();
@@ -79,86 +79,25 @@ class OldLayout {
                     version(), what, how));
   }
 
-  void need_one_memory() {
-    const auto& memories = output().state.memories;
-    const bool has_v =
-        memories.size() == 1 && std::ranges::all_of(stream().layers, [](const Layer& l) {
-          return l.k.orientation != Orientation::absent && l.v.orientation != Orientation::absent &&
-                 l.ple.orientation == Orientation::absent;
-        });
-    if (!has_v)
-      refuse(fmt::format(
-          "before August 2024 a model had one cache of K and V or one recurrent memory, "
-          "and this is {}",
-          source_.layout));
-  }
-
-  void need_header() {
+  void set_header() {
     const Dump* from = first_with([&](const Dump& d) { return d.dialect.header == to_.header; });
-    if (to_.header != HeaderStruct::none && from == nullptr)
+    const format::HeaderLayout& layout = format::header_layout(to_.header);
+    if (from == nullptr)
       refuse_missing(fmt::format("the model parameters of the build that reads them ({} bytes, {})",
-                                 format::header_layout(to_.header).size,
-                                 format::header_layout(to_.header).name),
+                                 layout.size, layout.name),
                      "");
-    if (to_.header == HeaderStruct::none)
-      output().header.clear();
-    else
-      output().header = from->header;
+    output().header = from->header;
+    facts_ = format::facts_of(to_.header, output().header);
+    need_header_of_model(memory(), facts_);
   }
 
-  // Bare states have no header to agree with.
-  void need_header_of_model() {
-    if (to_.header == HeaderStruct::none) return;
-    bool same = facts_.recurrent == recurrent() && facts_.k_width.size() == stream().layers.size();
-    for (std::size_t l = 0; same && l < stream().layers.size(); ++l)
-      same = stream().layers[l].k.cell_elements() == facts_.k_width[l] &&
-             stream().layers[l].v.cell_elements() == facts_.v_width[l];
-    if (!same)
-      refuse("the model parameters of the target are of another model: its K and V differ");
-  }
-
-  // Types are not stored: the first layer's are those of all.
-  void need_types() {
-    if (recurrent() || stream().layers.empty()) return;
-    const Layer& first = stream().layers.front();
-    for (const Layer& layer : stream().layers)
-      if (layer.k.type != first.k.type || layer.v.type != first.v.type)
-        refuse(
-            "layers of several types have no place in a session that does not store types: say "
-            "--cache-type-k and --cache-type-v");
-    need_type(first.k.type, 'k');
-    need_type(first.v.type, 'v');
-    if (to_.body < Body::by_layer && first.k.type != first.v.type)
-      refuse(
-          fmt::format("in sessions of version {} K and V are of one type: say --cache-type-k and "
-                      "--cache-type-v",
-                      version()));
-  }
-
-  // Builds aborted when they saved K in blocks, until 2024-02-21.
-  void need_type(ElementType type, char side) const {
-    const bool known = was_a_cache_type(type);
-    const bool blocks = to_.body > Body::by_layer && to_.header >= HeaderStruct::s96;
-    if (known && (is_number(type) || blocks || to_.header == HeaderStruct::none)) return;
-    refuse(fmt::format("no build that saved {} had {} of type {}: say --cache-type-{}",
-                       format::name_of(to_), side == 'k' ? 'K' : 'V', info(type).name, side));
-  }
-
-  void need_plain_order() {
+  void set_only_sequence() {
     const CellTable& cells = stream().cells;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const auto ids = cells.sequences(c);
-      if (ids.size() != 1 || ids[0] != cells.sequences(0)[0])
-        refuse(
-            fmt::format("sessions of version {} hold one sequence: keep one with kvtool seq keep "
-                        "or kvtool extract",
-                        version()));
-      if (cells.position(c) != static_cast<Position>(c))
-        refuse(fmt::format(
-            "in sessions of version {} cell i is position i, and cell {} is position {} "
-            "here: kvtool defrag orders cells, and missing positions have no place",
-            version(), c, cells.position(c)));
-    }
+    need_plain_order(cells, version());
+    if (!cells.empty() && cells.sequences(0)[0] != 0)
+      result_.changes.push_back(
+          fmt::format("sequence {} is the only one, which loaders of version {} take for 0",
+                      cells.sequences(0)[0], version()));
   }
 
   // The size of the context: of the target if it says, in the header until September 2023.
@@ -212,22 +151,8 @@ class OldLayout {
   }
 
   void set_states() {
-    if (!format::is_old_session(source_.dialect)) need_own_cells();
+    if (!format::is_old_session(source_.dialect)) need_own_cells(stream().cells);
     if (to_.body == Body::v_flag) set_flag();
-  }
-
-  // Cell i was the state of sequence i.
-  void need_own_cells() {
-    const CellTable& cells = stream().cells;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const auto ids = cells.sequences(c);
-      const bool own = ids.size() == 1 && ids[0] == static_cast<SequenceId>(c);
-      if (!own)
-        refuse(
-            fmt::format("before August 2024 cell i was the state of sequence i alone, and cell {} "
-                        "is of another or of several",
-                        c));
-    }
   }
 
   // What the flag of versions 6 and 7 says of recurrent models is what the context was set to; the
@@ -244,9 +169,7 @@ class OldLayout {
     const Outputs& outputs = output().outputs;
     if (places_outputs(to_) || !places_outputs(source_.dialect)) return;
     if (outputs.logits.size + outputs.embeddings.size > 0)
-      drop_outputs(
-          "the places of logits and "
-          "embeddings in the batch");
+      drop_outputs("the places of logits and embeddings in the batch");
     output().outputs = {};
   }
 

@@ -17,7 +17,4 @@ void enter_old_layout(const Dump& source, const Dialect& to, const Target& targe
 // Throws Error(refused) unless a slot file of version 1 can hold the dump, already of the right tensors.
 void need_old_slot(const Dump& output);
 
-// True for types that a cache could have in those years.
-[[nodiscard]] bool was_a_cache_type(ElementType type);
-
 }  // namespace kvtool::convert_steps

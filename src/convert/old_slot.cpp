@@ -1,18 +1,12 @@
 // Into slot files of version 1: positions of one sequence, types and sizes of rows.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
+#include "convert/old_checks.h"
 #include "convert/old_layout.h"
 #include "kvtool/error.h"
 
 namespace kvtool::convert_steps {
 namespace {
-
-constexpr std::array old_types = {ElementType::f32,  ElementType::f16,   ElementType::q8_0,
-                                  ElementType::q4_0, ElementType::q4_1,  ElementType::q5_0,
-                                  ElementType::q5_1, ElementType::iq4_nl};
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::refused, why); }
 
@@ -38,10 +32,6 @@ void need_known_width(const Layer& layer, const Layer& first) {
 }
 
 }  // namespace
-
-bool was_a_cache_type(ElementType type) {
-  return std::ranges::find(old_types, type) != old_types.end();
-}
 
 void need_old_slot(const Dump& output) {
   const std::vector<Memory>& memories = output.state.memories;

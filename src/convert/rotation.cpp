@@ -117,6 +117,7 @@ void set_words(Memory& memory, std::uint32_t k, std::uint32_t v) {
 std::optional<bool> target_rotates(const Dump& source, const Target& target) {
   if (target.rotation_disabled.value_or(false)) return false;
   if (target.era) return target.era->rotates;
+  if (source.dialect.body != Body::current) return false;
   if (source.dialect.version == 0 || source.dialect.streams == false) return std::nullopt;
   const bool session = source.dialect.container == Container::session;
   if (source.dialect.version >= (session ? 10U : 3U)) return true;

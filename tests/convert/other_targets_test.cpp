@@ -175,6 +175,33 @@ TEST(OtherTargets, SessionsOfTodayThereAndBack) {
   }
 }
 
+std::uint64_t pool_bytes_of(const Plan& plan) {
+  const ByteVector bytes = rewritten(plan);
+  return open_dump(memory_source("converted", bytes)).state.old.pool_bytes;
+}
+
+// The whole cache of 64 cells in other types, with what the build has besides it: as the same build
+// stored it with f32, and by arithmetic (2 layers of K and V with 64 elements each, and 32 bytes).
+TEST(OtherTargets, ThePoolIsThatOfTheTypes) {
+  Target single;
+  single.type_k = single.type_v = ElementType::f32;
+  ConvertOptions options;
+  options.drop = {"cells"};
+  EXPECT_EQ(
+      pool_bytes_of(
+          convert(opened("history/v2-20231003-ac2219fef-frag.ggsn.zst"), single, options).plan),
+      opened("history/v2-20231003-ac2219fef-kvf32-plain.ggsn.zst")->state.old.pool_bytes);
+  Target half;
+  half.type_k = ElementType::f16;
+  EXPECT_EQ(pool_bytes_of(
+                convert(opened("history/v4-20240326-55c1b2a3b-kq8-plain.ggsn"), half).plan),
+            2U * 64 * (128 + 128) + 32);
+  Target blocks;
+  blocks.type_k = ElementType::q8_0;
+  EXPECT_EQ(pool_bytes_of(convert(opened("history/v4-20240303-87c2e8b27-frag.ggsn"), blocks).plan),
+            2U * 64 * (68 + 128) + 32);
+}
+
 // --- refusals ---
 
 struct Request {

@@ -24,7 +24,12 @@ try kvtool convert $old/v5-20240326-557410b8f-outs-plain.ggsn --to ggsn:4 --drop
 session1=$old/v1-20230928-0512d6667-plain.ggsn.zst
 try kvtool convert $today/llama-multi-uni.ggsn --like $session1 -o e.ggsn
 try kvtool convert $today/llama-simple.ggsn --like $session1 -ctk q8_0 -o e.ggsn
+try kvtool convert $today/llama-multi-uni.seq1.ggsq --like $session1 -o e.ggsn
+try kvtool convert $today/llama-simple.seq0.ggsq --like $session1 --seq 3 --dry-run
 try kvtool convert $today/llama-simple.ggsn --to ggsn:0 -o e.ggsn
+# Types of K and V can change where the loader stays the same.
+try kvtool convert $session6 -ctk q8_0 -o q8.ggsn
+try kvtool convert $old/v2-20231101-c43c2da8a-plain.ggsn.zst -ctk f32 --dry-run
 # Slot files came in April 2024.
 try kvtool convert $today/llama-simple.seq0.ggsq --to ggsq:1 -o f.ggsq
 try kvtool convert f.ggsq --like $today/llama-simple.seq0.ggsq -q -o back.ggsq

@@ -27,3 +27,6 @@ try kvtool check "$state" --model "$TESTDATA/models/llama.gguf"
 try kvtool convert "$state" --like "$old/v7-20240728-e54c35e4f-plain.ggsn" -o july.ggsn
 try kvtool check july.ggsn
 try kvtool convert "$state" --kv-shape 2x64 --to ggsn:7 -o other.ggsn
+# Types change in a bare state too.
+try kvtool convert "$state" --kv-shape 2x64 -ctk q8_0 -q -o q8.raw
+try kvtool check q8.raw --kv-shape 2x64 --k-type q8_0 --v-type f16
