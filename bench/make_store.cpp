@@ -39,7 +39,8 @@ std::vector<Symbol> prompt_of(const Options& options, std::uint32_t entry) {
   std::vector<Symbol> ids;
   append_random(ids, options.system_tokens, 1);
   append_random(ids, options.group_tokens, 2 + entry % options.groups);
-  append_random(ids, options.tokens - options.system_tokens - options.group_tokens, 1'000'000 + entry);
+  append_random(ids, options.tokens - options.system_tokens - options.group_tokens,
+                1'000'000 + entry);
   return ids;
 }
 

@@ -1,7 +1,7 @@
 // What says of a model file whether K and V that one model computed mean anything to another.
 //
-// A stamp is taken from the file's content, never from its name or path. Two stamps are compared fact
-// by fact; each fact has a class. A fact that one side does not know is never a match.
+// A stamp is taken from the file's content, never from its name or path. Two stamps are compared
+// fact by fact; each fact has a class. A fact that one side does not know is never a match.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ enum class StampClass {
 
 struct StampFact {
   StampClass stamp_class = StampClass::hard;
-  std::string key;    // a key of the file, or "tensors", "tensor_types", "vocabulary", "weights", ...
+  std::string key;  // a key of the file, or "tensors", "tensor_types", "vocabulary", "weights", ...
   std::string value;  // a number, a short text, or the XXH3-128 of what is long
   bool operator==(const StampFact&) const = default;
 };
@@ -33,8 +33,8 @@ struct ModelStamp {
 };
 
 // Hard: all keys of the architecture (sizes, heads, windows, rope) but the trained context, the
-// vocabulary, names and shapes of the tensors, rope factors, and a sample of every weight. Soft: the
-// types of the weights (another quantization of one model). Info: names, licences, templates.
+// vocabulary, names and shapes of the tensors, rope factors, and a sample of every weight. Soft:
+// the types of the weights (another quantization of one model). Info: names, licences, templates.
 // Throws Error(io, damaged).
 [[nodiscard]] ModelStamp stamp_of(const Gguf& model);
 

@@ -1,9 +1,9 @@
 // Named dumps in a folder: what several of them have in common is kept once.
 //
 // A store is a catalogue (SQLite: names, tokens, what the files are, which blocks make them up) and
-// files of blocks. A block is the K and V of a few cells, packed, named by its XXH3-128 and compared
-// byte by byte before it stands for another. Several processes may use a store at once; one that is
-// killed leaves it as it was before or after what it did. See kvtool-store(1).
+// files of blocks. A block is the K and V of a few cells, packed, named by its XXH3-128 and
+// compared byte by byte before it stands for another. Several processes may use a store at once;
+// one that is killed leaves it as it was before or after what it did. See kvtool-store(1).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct StoreEntry {
   std::uint64_t added_bytes = 0;  // by which the files of blocks grew when it was put
   std::uint64_t hash_low = 0;     // XXH3-128 of the file
   std::uint64_t hash_high = 0;
-  StoredPrompt prompt;            // tokens, shape, and from where a server can go on
+  StoredPrompt prompt;              // tokens, shape, and from where a server can go on
   std::optional<ModelStamp> model;  // of the model file that was named with it
 };
 
@@ -41,18 +41,18 @@ struct PutOptions {
   std::string note;
   std::vector<std::string> tags;
   std::optional<ModelStamp> model;
-  bool replace = false;   // an entry of the same name
-  int level = 1;          // of zstd, as PackOptions::level
-  unsigned threads = 1;   // that compress
+  bool replace = false;                         // an entry of the same name
+  int level = 1;                                // of zstd, as PackOptions::level
+  unsigned threads = 1;                         // that compress
   std::function<void(std::uint64_t)> progress;  // called with raw bytes done since the last call
 };
 
 struct PutReport {
   std::uint64_t file_bytes = 0;
-  std::uint64_t new_bytes = 0;     // raw bytes that no block had yet
-  std::uint64_t added_bytes = 0;   // by which the files of blocks grew
-  std::uint64_t blocks = 0;        // that make up the file
-  std::uint64_t new_blocks = 0;    // of these, written now
+  std::uint64_t new_bytes = 0;       // raw bytes that no block had yet
+  std::uint64_t added_bytes = 0;     // by which the files of blocks grew
+  std::uint64_t blocks = 0;          // that make up the file
+  std::uint64_t new_blocks = 0;      // of these, written now
   std::vector<std::string> evicted;  // entries that made room for it, see StoreInit::budget
 };
 
@@ -84,15 +84,15 @@ struct GcOptions {
 };
 
 struct GcReport {
-  std::vector<std::string> evicted;   // the least recently used first
-  std::uint64_t dead_blocks = 0;      // that no entry needs any more
-  std::uint64_t bytes_before = 0;     // of all files of blocks
+  std::vector<std::string> evicted;  // the least recently used first
+  std::uint64_t dead_blocks = 0;     // that no entry needs any more
+  std::uint64_t bytes_before = 0;    // of all files of blocks
   std::uint64_t bytes_after = 0;
 };
 
 struct VerifyReport {
-  std::uint64_t entries = 0;   // read back whole, and as they were put
-  std::uint64_t blocks = 0;    // of the catalogue
+  std::uint64_t entries = 0;          // read back whole, and as they were put
+  std::uint64_t blocks = 0;           // of the catalogue
   std::vector<std::string> problems;  // one sentence each; empty: the store is sound
 };
 
@@ -116,15 +116,15 @@ struct EntrySizes {
 
 class Store {
  public:
-  // Makes a store in a folder that does not exist or is empty. `budget`: bytes of blocks above which
-  // put and gc evict the entries that were used least recently. Throws Error(io, refused).
+  // Makes a store in a folder that does not exist or is empty. `budget`: bytes of blocks above
+  // which put and gc evict the entries that were used least recently. Throws Error(io, refused).
   static void init(const std::string& folder, std::optional<std::uint64_t> budget);
 
   // Opens a store. Throws Error(io, unsupported, damaged).
   explicit Store(const std::string& folder);
 
-  // Keeps a dump's file under a name. When it returns, the entry lasts. Throws Error(usage) for what
-  // is no name, Error(refused) for a name that is taken, Error(io).
+  // Keeps a dump's file under a name. When it returns, the entry lasts. Throws Error(usage) for
+  // what is no name, Error(refused) for a name that is taken, Error(io).
   PutReport put(const std::string& name, const Dump& dump, const PutOptions& options = {});
   // The bytes that were put. Notes that the entry was used. While the source lives, no gc takes
   // anything away, in whatever process.

@@ -14,7 +14,11 @@ namespace {
 std::string question(const std::string& verb, std::span<const VerbPart> parts) {
   std::string names;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    names += fmt::format("{}{}", i == 0 ? "" : i + 1 == parts.size() ? " or " : ", ", parts[i].name);
+    names += fmt::format("{}{}",
+                         i == 0                  ? ""
+                         : i + 1 == parts.size() ? " or "
+                                                 : ", ",
+                         parts[i].name);
   return fmt::format("{0} what? {1}; see kvtool {0} --help", verb, names);
 }
 

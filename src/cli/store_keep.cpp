@@ -121,7 +121,8 @@ Action add_store_rm(CLI::App& verb) {
 Action add_store_gc(CLI::App& verb) {
   auto o = std::make_shared<GcVerb>();
   add_folder(verb, o->store);
-  add_bytes(verb, "--budget", o->gc.budget, "evict down to this, whatever the store's own budget is");
+  add_bytes(verb, "--budget", o->gc.budget,
+            "evict down to this, whatever the store's own budget is");
   verb.add_flag("--dry-run", o->gc.dry_run, "take nothing away, tell what would go");
   verb.add_option("--wait", o->gc.patience, "seconds to wait until nobody uses the store")
       ->check(CLI::NonNegativeNumber)

@@ -22,7 +22,8 @@ struct ListVerb {
 };
 
 void print_tsv(const std::vector<StoreEntry>& entries, Printer& out) {
-  out.line("name\ttokens\tfile_bytes\tadded_bytes\tcreated\tused\tpinned\tarch\tlayout\ttags\tnote");
+  out.line(
+      "name\ttokens\tfile_bytes\tadded_bytes\tcreated\tused\tpinned\tarch\tlayout\ttags\tnote");
   for (const StoreEntry& e : entries)
     out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", e.name, e.prompt.tokens, e.file_bytes,
              e.added_bytes, moment(e.created), moment(e.used), e.pinned ? 1 : 0,
@@ -69,7 +70,8 @@ struct ShowVerb {
 Json model_json(const ModelStamp& stamp) {
   Json facts = Json::array();
   for (const StampFact& fact : stamp.facts)
-    facts.push_back({{"class", name_of(fact.stamp_class)}, {"key", fact.key}, {"value", fact.value}});
+    facts.push_back(
+        {{"class", name_of(fact.stamp_class)}, {"key", fact.key}, {"value", fact.value}});
   return facts;
 }
 
@@ -135,9 +137,9 @@ void print_sizes(const StoreSizes& sizes, const std::vector<EntrySizes>& entries
     out.line("{:>11} {:>11} {:>11}  {}", human_bytes(entry.file_bytes),
              human_bytes(entry.packed_bytes), human_bytes(entry.own_bytes), entry.name);
   out.line("{} of {} as {} of blocks, {} of them needed; catalogue {}",
-           counted(sizes.entries, "file"),
-           human_bytes(sizes.file_bytes), human_bytes(sizes.block_bytes),
-           human_bytes(sizes.live_bytes), human_bytes(sizes.catalogue_bytes));
+           counted(sizes.entries, "file"), human_bytes(sizes.file_bytes),
+           human_bytes(sizes.block_bytes), human_bytes(sizes.live_bytes),
+           human_bytes(sizes.catalogue_bytes));
   if (sizes.budget) out.line("budget {}", human_bytes(*sizes.budget));
 }
 

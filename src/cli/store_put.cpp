@@ -84,7 +84,8 @@ void require_model(const StoreEntry& entry, const std::string& model) {
   if (!stamp) return;
   if (!entry.model)
     throw Error(ErrorKind::refused,
-                fmt::format("'{}' was put without --model: nobody knows of which one it is", entry.name))
+                fmt::format("'{}' was put without --model: nobody knows of which one it is",
+                            entry.name))
         .in_file(model);
   const auto found = differences(*entry.model, *stamp);
   if (any_hard(found))
@@ -113,37 +114,40 @@ Conversion conversion_of(const StoreEntry& entry, std::shared_ptr<const Source> 
   }
 }
 
-// The bytes that were put.
-void get_file(const GetVerb& o, const std::shared_ptr<const Source>& source) {
+// The bytes that were put. Both return the size of the output.
+std::uint64_t get_file(const GetVerb& o, const std::shared_ptr<const Source>& source) {
   if (o.rewrite.output.empty()) throw Error(ErrorKind::usage, "where to? give -o OUT");
   const auto output = open_output(o.rewrite.output, {o.rewrite.force, 0600});
   ProgressSink watched(*output, source->size(), !o.rewrite.no_progress);
   watched.copy(*source, 0, source->size());
   output->commit();
+  return source->size();
 }
 
-void get_converted(const GetVerb& o, const StoreEntry& entry,
-                   std::shared_ptr<const Source> source) {
+std::uint64_t get_converted(const GetVerb& o, const StoreEntry& entry,
+                            std::shared_ptr<const Source> source) {
   const Conversion conversion = conversion_of(entry, std::move(source), o.like);
   std::vector<TensorLoss> losses;
-  write_output(conversion.plan, o.rewrite, &losses);
+  const std::uint64_t size = write_output(conversion.plan, o.rewrite, &losses);
   Json figures;
   warn(conversion.plan, conversion.warnings, figures);
-  if (o.rewrite.quiet || o.rewrite.json || o.rewrite.output == "-") return;
+  if (o.rewrite.quiet || o.rewrite.json || o.rewrite.output == "-") return size;
   for (const std::string& change : conversion.changes) fmt::print("{}\n", change);
   for (const std::string& cost : conversion.costs) fmt::print("cost: {}\n", cost);
+  return size;
 }
 
-void print_get(const GetVerb& o, const StoreEntry& entry) {
+void print_get(const GetVerb& o, const StoreEntry& entry, std::uint64_t size) {
   if (o.rewrite.output == "-") return;
   Printer out;
   if (o.rewrite.json) {
     Json json = json_document(o.name);
     json["output"] = o.rewrite.output;
+    json["size"] = size;
     json["entry"] = entry_json(entry);
     out.json(json);
   } else if (!o.rewrite.quiet) {
-    out.line("'{}', {} bytes, is {} now", o.name, entry.file_bytes, o.rewrite.output);
+    out.line("'{}' is {} now, {} bytes", o.name, o.rewrite.output, size);
   }
   out.finish();
 }
@@ -153,11 +157,8 @@ int run_get(GetVerb& o) {
   const StoreEntry entry = store.entry(o.name);
   require_model(entry, o.model);
   const auto source = store.get(o.name);
-  if (o.like.empty())
-    get_file(o, source);
-  else
-    get_converted(o, entry, source);
-  print_get(o, entry);
+  const std::uint64_t size = o.like.empty() ? get_file(o, source) : get_converted(o, entry, source);
+  print_get(o, entry, size);
   return exit_fine;
 }
 

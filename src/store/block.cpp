@@ -28,9 +28,9 @@ std::vector<ChunkSpan> chunks_of(std::span<const ContentType> types, const Block
   std::vector<ChunkSpan> chunks;
   for (std::size_t t = 0; t < shape.row_bytes.size(); ++t) {
     const std::uint64_t bytes = std::uint64_t{shape.row_bytes[t]} * shape.cells;
-    const bool joins =
-        t > 0 && shape.row_bytes[t] == shape.row_bytes[t - 1] && types[t] == types[t - 1] &&
-        bytes * (chunks.back().end - chunks.back().first + 1) <= small_chunk_bytes;
+    const bool joins = t > 0 && shape.row_bytes[t] == shape.row_bytes[t - 1] &&
+                       types[t] == types[t - 1] &&
+                       bytes * (chunks.back().end - chunks.back().first + 1) <= small_chunk_bytes;
     if (joins)
       ++chunks.back().end;
     else
@@ -59,7 +59,8 @@ void append_chunk(const ChunkHead& chunk, ByteVector& head) {
 
 void read_parts(std::size_t parts, ChunkHead& chunk, ByteReader& in) {
   in.require(parts >= 1 && parts <= most_parts, "parts of a chunk");
-  for (std::size_t p = 0; p < parts; ++p) chunk.section.parts.push_back({in.take<std::uint16_t>(), {}});
+  for (std::size_t p = 0; p < parts; ++p)
+    chunk.section.parts.push_back({in.take<std::uint16_t>(), {}});
   std::uint64_t block = 0;
   for (const Part& part : chunk.section.parts) {
     in.require(part.width > 0, "a part without bytes");
@@ -67,7 +68,8 @@ void read_parts(std::size_t parts, ChunkHead& chunk, ByteReader& in) {
   }
   in.require(chunk.section.size % block == 0, "rows are no whole blocks");
   for (std::size_t p = 0; p < parts; ++p) chunk.frame_sizes.push_back(in.take<std::uint32_t>());
-  chunk.packed = std::accumulate(chunk.frame_sizes.begin(), chunk.frame_sizes.end(), std::uint64_t{0});
+  chunk.packed =
+      std::accumulate(chunk.frame_sizes.begin(), chunk.frame_sizes.end(), std::uint64_t{0});
   in.require(chunk.packed <= chunk.section.size, "a chunk is larger packed than raw");
 }
 

@@ -1,8 +1,8 @@
 // A block: the rows of a few cells, tensor after tensor, and how they are packed.
 //
-// Raw, a block of n cells and the tensors 0, 1, ... is the n rows of tensor 0, those of tensor 1 and
-// so on. Packed, it is a head and the frames of its chunks; a chunk is one tensor, or several small
-// ones of one row size. A block of plain bytes is one cell of one tensor whose row they are.
+// Raw, a block of n cells and the tensors 0, 1, ... is the n rows of tensor 0, those of tensor 1
+// and so on. Packed, it is a head and the frames of its chunks; a chunk is one tensor, or several
+// small ones of one row size. A block of plain bytes is one cell of one tensor whose row they are.
 #pragma once
 
 #include <xxhash.h>
@@ -47,13 +47,13 @@ struct BlockName {
 
 // A chunk as the head describes it.
 struct ChunkHead {
-  std::uint32_t tensors = 1;     // consecutive ones of one row size
+  std::uint32_t tensors = 1;  // consecutive ones of one row size
   std::uint32_t row_bytes = 0;
-  packing::Section section;      // filter, parts and size
-  std::uint64_t hash = 0;        // XXH3 of the raw chunk
+  packing::Section section;  // filter, parts and size
+  std::uint64_t hash = 0;    // XXH3 of the raw chunk
   std::vector<std::uint32_t> frame_sizes;
-  std::uint64_t offset = 0;      // of its frames in the packed block
-  std::uint64_t packed = 0;      // bytes of its frames
+  std::uint64_t offset = 0;  // of its frames in the packed block
+  std::uint64_t packed = 0;  // bytes of its frames
 };
 
 struct BlockHead {
@@ -72,8 +72,8 @@ inline constexpr std::size_t head_size_bytes = sizeof(std::uint32_t);
 // What the bytes of a row are; nothing for those that are no numbers.
 using ContentType = std::optional<ElementType>;
 
-// Packs blocks, each chunk in the way that a sample of the same kind showed to be best. One for each
-// thread and put.
+// Packs blocks, each chunk in the way that a sample of the same kind showed to be best. One for
+// each thread and put.
 class BlockPacker {
  public:
   explicit BlockPacker(int level) : level_(level) {}
@@ -87,8 +87,8 @@ class BlockPacker {
     packing::Section section;
     packing::SectionModes modes;
   };
-  Coding& coding_of(std::uint64_t kind, std::size_t chunk, ContentType type, std::uint32_t row_bytes,
-                    std::span<const std::byte> sample);
+  Coding& coding_of(std::uint64_t kind, std::size_t chunk, ContentType type,
+                    std::uint32_t row_bytes, std::span<const std::byte> sample);
 
   int level_;
   std::map<std::pair<std::uint64_t, std::size_t>, Coding> codings_;

@@ -65,7 +65,9 @@ void read_all(Disk& disk, int fd, const std::string& path, std::uint64_t offset,
 class FileAddition final : public BlockAddition {
  public:
   FileAddition(Disk& disk, std::string folder)
-      : disk_(disk), folder_(std::move(folder)), number_(fresh_number()),
+      : disk_(disk),
+        folder_(std::move(folder)),
+        number_(fresh_number()),
         path_(path_of(folder_, number_, unfinished)) {
     fd_ = disk_.open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     if (fd_ < 0) fail(path_);
@@ -92,8 +94,8 @@ class FileAddition final : public BlockAddition {
       std::memcpy(out.data(), pending_.data() + (place.offset - written), out.size());
       return;
     }
-    const auto in_file = static_cast<std::size_t>(
-        std::min<std::uint64_t>(out.size(), written - place.offset));
+    const auto in_file =
+        static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), written - place.offset));
     read_all(disk_, fd_, path_, place.offset, out.first(in_file));
     std::memcpy(out.data() + in_file, pending_.data(), out.size() - in_file);
   }

@@ -43,7 +43,8 @@ void BlockMaker::read_ranges(const BytesPart& part, std::uint64_t first,
       first -= range.size;
       continue;
     }
-    const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), range.size - first));
+    const auto now =
+        static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), range.size - first));
     source_.read_at(range.offset + first, out.first(now));
     out = out.subspan(now);
     first = 0;

@@ -31,7 +31,8 @@ BlockHead read_block_head(const BlockStorage& storage, const BlockPlace& place) 
   ByteVector bytes(static_cast<std::size_t>(std::min(place.size, usual_head_bytes)));
   storage.read(place, 0, bytes);
   const std::uint32_t size = head_size(bytes);
-  if (size > place.size) throw Error(ErrorKind::damaged, Place{place.offset, "block"}, "breaks off");
+  if (size > place.size)
+    throw Error(ErrorKind::damaged, Place{place.offset, "block"}, "breaks off");
   const std::size_t have = bytes.size();
   bytes.resize(size);
   if (size > have) storage.read(place, have, std::span(bytes).subspan(have));

@@ -39,8 +39,8 @@ class BlockStorage {
  public:
   virtual ~BlockStorage() = default;
   [[nodiscard]] virtual std::unique_ptr<BlockAddition> begin() = 0;
-  // Bytes of a block from `offset` on, which must all be there. Several threads may call it at once.
-  // Throws Error(io, damaged).
+  // Bytes of a block from `offset` on, which must all be there. Several threads may call it at
+  // once. Throws Error(io, damaged).
   virtual void read(const BlockPlace& place, std::uint64_t offset,
                     std::span<std::byte> out) const = 0;
   // All files whose blocks last.

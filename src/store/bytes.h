@@ -15,7 +15,7 @@ using ByteVector = std::vector<std::byte>;
 
 // Appends a number of fixed size.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 void append(ByteVector& out, const T& value) {
   const std::size_t at = out.size();
   out.resize(at + sizeof value);
@@ -27,11 +27,11 @@ void append(ByteVector& out, std::span<const std::byte> bytes);
 // Takes numbers from bytes that are all there; what is not there is damage, named `what`.
 class ByteReader {
  public:
-  ByteReader(std::span<const std::byte> bytes, std::string_view what) : bytes_(bytes), what_(what) {}
+  ByteReader(std::span<const std::byte> bytes, std::string_view what)
+      : bytes_(bytes), what_(what) {}
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  T take() {
+  requires std::is_trivially_copyable_v<T> T take() {
     T value;
     const auto bytes = take_bytes(sizeof value);
     std::memcpy(&value, bytes.data(), sizeof value);

@@ -1,5 +1,5 @@
-// What a store knows about its entries and blocks. Small on purpose: an engine that several machines
-// share has to offer no more than this.
+// What a store knows about its entries and blocks. Small on purpose: an engine that several
+// machines share has to offer no more than this.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct BlockRow {
   BlockName name;
   std::uint64_t beginning = 0;  // see beginning_of; blocks of plain bytes: 0
   std::uint32_t cells = 1;
-  std::uint64_t bytes = 0;      // raw
+  std::uint64_t bytes = 0;  // raw
   BlockPlace place;
 };
 

@@ -44,7 +44,8 @@ CREATE INDEX entries_by_use ON entries (used, id);
 CREATE TABLE marks (node INTEGER NOT NULL, tokens INTEGER NOT NULL, entry INTEGER NOT NULL,
   PRIMARY KEY (node, tokens, entry)) WITHOUT ROWID;
 CREATE INDEX marks_by_entry ON marks (entry);
-CREATE TABLE tags (entry INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (entry, tag)) WITHOUT ROWID;
+CREATE TABLE tags (entry INTEGER NOT NULL, tag TEXT NOT NULL,
+  PRIMARY KEY (entry, tag)) WITHOUT ROWID;
 )";
 
 std::int64_t pragma(Database& database, const char* text) {
@@ -62,8 +63,7 @@ void prepare_connection(Database& database) {
 void create_tables(Database& database, std::optional<std::uint64_t> budget) {
   Transaction transaction(database, Transaction::Kind::write);
   database.run(tables);
-  if (budget)
-    database.prepare("INSERT INTO settings VALUES ('budget', ?)").with(*budget).run();
+  if (budget) database.prepare("INSERT INTO settings VALUES ('budget', ?)").with(*budget).run();
   database.run(fmt::format("PRAGMA application_id = {}", application).c_str());
   database.run(fmt::format("PRAGMA user_version = {}", version).c_str());
   transaction.commit();

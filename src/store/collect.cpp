@@ -81,8 +81,8 @@ std::set<BlockId> dead_blocks(const Needs& needs, const std::vector<EntryUse>& e
   std::set<BlockId> dead;
   for (const BlockRow& row : needs.rows()) dead.insert(row.id);
   for (const EntryUse& entry : needs.entries()) {
-    const bool gone = std::ranges::any_of(
-        evicted, [&](const EntryUse& other) { return other.id == entry.id; });
+    const bool gone =
+        std::ranges::any_of(evicted, [&](const EntryUse& other) { return other.id == entry.id; });
     if (gone) continue;
     for (const BlockId id : entry.blocks) dead.erase(id);
   }
@@ -91,8 +91,8 @@ std::set<BlockId> dead_blocks(const Needs& needs, const std::vector<EntryUse>& e
 
 // What becomes of the files.
 struct Plan {
-  std::vector<std::uint64_t> gone;    // files to take away
-  std::vector<BlockPlace> to_move;    // blocks that are needed and lie in them
+  std::vector<std::uint64_t> gone;  // files to take away
+  std::vector<BlockPlace> to_move;  // blocks that are needed and lie in them
   std::uint64_t bytes_before = 0;
   std::uint64_t bytes_after = 0;
 };

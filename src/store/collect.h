@@ -6,8 +6,8 @@
 namespace kvtool::store {
 
 // Evicts entries until the blocks that the others need fit into the budget, and takes dead blocks
-// away; a file of blocks of which more than an eighth is dead is written anew. `spared` is not evicted.
-// The caller is alone with the store.
+// away; a file of blocks of which more than an eighth is dead is written anew. `spared` is not
+// evicted. The caller is alone with the store.
 GcReport collect(Catalogue& catalogue, BlockStorage& storage, std::optional<std::uint64_t> budget,
                  const std::string& spared, bool dry_run);
 

@@ -181,8 +181,9 @@ class Cutter {
   std::map<std::uint64_t, std::uint64_t> sizes_;  // of the map's ranges, by offset
   Cut cut_;
   BytesPart small_;
-  std::map<std::uint64_t, std::uint64_t> in_cells_;  // sizes of tensors in blocks of cells, by offset
-  std::map<std::uint64_t, ElementType> whole_;       // types of all tensors, by offset
+  std::map<std::uint64_t, std::uint64_t>
+      in_cells_;                                // sizes of tensors in blocks of cells, by offset
+  std::map<std::uint64_t, ElementType> whole_;  // types of all tensors, by offset
 };
 
 }  // namespace

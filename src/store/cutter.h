@@ -18,7 +18,7 @@ struct CutTensor {
 // A recipe without its blocks, and what only the cutting of the file needs to know.
 struct Cut {
   Recipe recipe;
-  std::vector<ContentType> byte_types;              // of each part of bytes
+  std::vector<ContentType> byte_types;               // of each part of bytes
   std::vector<std::vector<CutTensor>> cell_tensors;  // of each part of cells, its tensors
 };
 

@@ -5,7 +5,9 @@
 namespace kvtool::store {
 namespace {
 
-void append_flag(ByteVector& out, bool flag) { append(out, static_cast<std::uint8_t>(flag ? 1 : 0)); }
+void append_flag(ByteVector& out, bool flag) {
+  append(out, static_cast<std::uint8_t>(flag ? 1 : 0));
+}
 
 bool take_flag(ByteReader& in) {
   const auto byte = in.take<std::uint8_t>();
@@ -120,8 +122,7 @@ std::vector<std::uint64_t> useful_lengths(const StoredPrompt& prompt) {
   for (const RewindPoint& point : prompt.rewind.checkpoints)
     lengths.push_back(shortest(with_checkpoint(prompt, &point)));
   std::ranges::sort(lengths);
-  const auto twice = std::ranges::unique(lengths);
-  lengths.erase(twice.begin(), twice.end());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
   return lengths;
 }
 

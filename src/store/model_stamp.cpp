@@ -80,7 +80,7 @@ StampClass class_of(const std::string& key, const std::string& arch) {
   if (key == "general.architecture") return StampClass::hard;
   if (key.starts_with(arch + "."))
     return key == arch + ".context_length" || key == arch + ".vocab_size" ? StampClass::info
-                                                                        : StampClass::hard;
+                                                                          : StampClass::hard;
   // Whoever has other ids for the same text has another prompt.
   const bool ids = key == "tokenizer.ggml.model" || key == "tokenizer.ggml.tokens" ||
                    key == "tokenizer.ggml.merges";
@@ -133,7 +133,8 @@ std::map<std::string, StampFact> by_key(const ModelStamp& stamp) {
   return facts;
 }
 
-bool same_types(const std::map<std::string, StampFact>& a, const std::map<std::string, StampFact>& b) {
+bool same_types(const std::map<std::string, StampFact>& a,
+                const std::map<std::string, StampFact>& b) {
   const auto in_a = a.find("tensor_types");
   const auto in_b = b.find("tensor_types");
   return in_a != a.end() && in_b != b.end() && in_a->second.value == in_b->second.value;

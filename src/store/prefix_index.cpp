@@ -9,7 +9,9 @@ namespace {
 
 constexpr Symbol equal_to_nothing = std::numeric_limits<Symbol>::min();
 
-std::span<const std::byte> bytes_of(std::span<const Symbol> symbols) { return std::as_bytes(symbols); }
+std::span<const std::byte> bytes_of(std::span<const Symbol> symbols) {
+  return std::as_bytes(symbols);
+}
 
 std::vector<Symbol> symbols_in(std::span<const std::byte> bytes) {
   std::vector<Symbol> symbols(bytes.size() / sizeof(Symbol));
@@ -71,7 +73,8 @@ std::optional<PrefixIndex::NodeId> PrefixIndex::find_root(std::uint64_t scope) {
 PrefixIndex::NodeId PrefixIndex::root(std::uint64_t scope) {
   if (const auto found = find_root(scope)) return *found;
   // Roots share parent 0: their first symbol is the scope, which keeps them apart.
-  database_.prepare("INSERT INTO nodes (scope, parent, first, tokens, edge) VALUES (?, 0, ?, 0, x'')")
+  database_
+      .prepare("INSERT INTO nodes (scope, parent, first, tokens, edge) VALUES (?, 0, ?, 0, x'')")
       .with(scope, scope)
       .run();
   return static_cast<NodeId>(database_.last_row());
@@ -87,8 +90,7 @@ std::optional<PrefixIndex::Node> PrefixIndex::child(NodeId parent, Symbol first)
 
 PrefixIndex::NodeId PrefixIndex::add_node(std::uint64_t scope, NodeId parent,
                                           std::span<const Symbol> edge, std::uint64_t tokens) {
-  database_
-      .prepare("INSERT INTO nodes (scope, parent, first, tokens, edge) VALUES (?, ?, ?, ?, ?)")
+  database_.prepare("INSERT INTO nodes (scope, parent, first, tokens, edge) VALUES (?, ?, ?, ?, ?)")
       .with(scope, parent, edge.front(), tokens, bytes_of(edge))
       .run();
   return static_cast<NodeId>(database_.last_row());
@@ -130,7 +132,8 @@ void PrefixIndex::mark(NodeId node, std::uint64_t tokens, std::uint64_t entry) {
   // The mark belongs to the edge that reaches its length.
   for (;;) {
     Statement look = database_.prepare(
-        "SELECT n.parent, p.tokens FROM nodes n LEFT JOIN nodes p ON p.id = n.parent WHERE n.id = ?");
+        "SELECT n.parent, p.tokens FROM nodes n LEFT JOIN nodes p ON p.id = n.parent WHERE n.id = "
+        "?");
     look.with(node);
     if (!look.row() || look.integer(0) <= 0 || look.count(1) < tokens) break;
     node = look.count(0);
@@ -199,7 +202,8 @@ PrefixIndex::Walk PrefixIndex::walk(std::uint64_t scope, const StoredSymbols& pr
 std::optional<std::uint64_t> PrefixIndex::entry_below(NodeId node) {
   // An entry ends at every leaf, so any way down leads to one.
   for (;;) {
-    Statement here = database_.prepare("SELECT id FROM entries WHERE node = ? ORDER BY id DESC LIMIT 1");
+    Statement here =
+        database_.prepare("SELECT id FROM entries WHERE node = ? ORDER BY id DESC LIMIT 1");
     here.with(node);
     if (here.row()) return here.count(0);
     Statement below = database_.prepare("SELECT id FROM nodes WHERE parent = ? LIMIT 1");
@@ -211,7 +215,8 @@ std::optional<std::uint64_t> PrefixIndex::entry_below(NodeId node) {
 
 std::vector<std::uint64_t> PrefixIndex::marked(const Walk& walk, std::size_t most) {
   std::vector<std::uint64_t> entries;
-  for (auto node = walk.nodes.rbegin(); node != walk.nodes.rend() && entries.size() < most; ++node) {
+  for (auto node = walk.nodes.rbegin(); node != walk.nodes.rend() && entries.size() < most;
+       ++node) {
     Statement look = database_.prepare(
         "SELECT entry FROM marks WHERE node = ? AND tokens <= ? ORDER BY tokens DESC, entry DESC"
         " LIMIT ?");

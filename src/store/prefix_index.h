@@ -1,8 +1,8 @@
 // The prefix tree of a scope in SQL: every distinct beginning of a prompt is kept once.
 //
-// A node stands for the prompts that begin with the edges from the root to it. Its key is its parent
-// and the first symbol of its edge, so walking down a prompt takes one look-up an edge. Media are
-// symbols of the store: -1 - media.id.
+// A node stands for the prompts that begin with the edges from the root to it. Its key is its
+// parent and the first symbol of its edge, so walking down a prompt takes one look-up an edge.
+// Media are symbols of the store: -1 - media.id.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ class PrefixIndex {
 
   explicit PrefixIndex(Database& database) : database_(database) {}
 
-  // The store's symbols; media that it does not know yet get one if `add`, else one that is equal to
-  // nothing.
+  // The store's symbols; media that it does not know yet get one if `add`, else one that is equal
+  // to nothing.
   StoredSymbols symbols_of(std::span<const Symbol> symbols, const MediaIndex& media, bool add);
 
   // The node where a prompt ends, made if need be.

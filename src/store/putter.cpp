@@ -16,8 +16,8 @@ namespace {
 // A block on its way.
 struct Job {
   BlockMaker::Block block;
-  BlockRow row;                    // name, beginning, size
-  std::vector<BlockRow> named;     // blocks of the same name
+  BlockRow row;                     // name, beginning, size
+  std::vector<BlockRow> named;      // blocks of the same name
   std::vector<BlockRow> beginning;  // blocks that begin with the same cell
 
   // What became of it:
@@ -38,8 +38,13 @@ class Putter {
  public:
   Putter(const Dump& dump, const PutOptions& options, Catalogue& catalogue, BlockStorage& storage,
          const Namer& name, PutReport& report)
-      : options_(options), catalogue_(catalogue), storage_(storage), name_(name), report_(report),
-        cut_(cut(dump)), maker_(dump, cut_),
+      : options_(options),
+        catalogue_(catalogue),
+        storage_(storage),
+        name_(name),
+        report_(report),
+        cut_(cut(dump)),
+        maker_(dump, cut_),
         threads_(packing::usable_threads(options.threads, options.level)) {
     for (unsigned i = 0; i < threads_; ++i)
       tools_.push_back(std::make_unique<Tools>(options.level, storage));
@@ -81,7 +86,8 @@ class Putter {
     if (find_equal(job, tools.reader)) return;
     find_beginning(job, tools.reader);
     if (!job.inside)
-      tools.packer.pack(job.block.kind, job.block.types, job.block.shape, job.block.raw, job.packed);
+      tools.packer.pack(job.block.kind, job.block.types, job.block.shape, job.block.raw,
+                        job.packed);
   }
 
   // A block that was damaged on the disk stands for nothing; the new one takes its place.
@@ -99,7 +105,9 @@ class Putter {
     for (const BlockRow& row : job.named) {
       if (row.cells != job.row.cells || row.bytes != job.row.bytes) continue;
       const RawBlock* other = readable(row.place, reader);
-      if (other == nullptr || !begin_alike(other->shape, other->raw, job.block.shape, job.block.raw)) continue;
+      if (other == nullptr ||
+          !begin_alike(other->shape, other->raw, job.block.shape, job.block.raw))
+        continue;
       job.found = row.id;
       return true;
     }
@@ -109,7 +117,9 @@ class Putter {
   void find_beginning(Job& job, BlockReader& reader) {
     for (const BlockRow& row : job.beginning) {
       const RawBlock* other = readable(row.place, reader);
-      if (other == nullptr || !begin_alike(other->shape, other->raw, job.block.shape, job.block.raw)) continue;
+      if (other == nullptr ||
+          !begin_alike(other->shape, other->raw, job.block.shape, job.block.raw))
+        continue;
       if (other->shape.cells >= job.block.shape.cells)
         job.inside = row.place;
       else

@@ -1,9 +1,10 @@
 // How a saved file is put together from blocks.
 //
-// All bytes of the file belong to parts. A part of bytes is some ranges, one after another, cut into
-// blocks of equal size. A part of cells is the K and V (or R and S) of one stream: its cells, by
-// sequence and position, a few for each block, and its tensors in groups, so that a block is some
-// cells of some tensors. Tensors that are stored transposed are rows in blocks like all others.
+// All bytes of the file belong to parts. A part of bytes is some ranges, one after another, cut
+// into blocks of equal size. A part of cells is the K and V (or R and S) of one stream: its cells,
+// by sequence and position, a few for each block, and its tensors in groups, so that a block is
+// some cells of some tensors. Tensors that are stored transposed are rows in blocks like all
+// others.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ struct BytesPart {
 };
 
 struct CellTensor {
-  std::uint64_t offset = 0;     // of its bytes in the file
+  std::uint64_t offset = 0;  // of its bytes in the file
   std::uint32_t cell_bytes = 0;
   std::uint32_t element_bytes = 0;  // transposed: of one element; in rows: 0
   bool operator==(const CellTensor&) const = default;

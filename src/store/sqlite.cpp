@@ -58,12 +58,15 @@ void Statement::run() {
   if (row()) throw std::logic_error("a statement that should give no rows gave one");
 }
 
-std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
 
 std::uint64_t Statement::count(int column) const {
   const std::int64_t value = integer(column);
   if (value < 0)
-    database_.fail(fmt::format("{}: {} is no count", sqlite3_column_name(statement_, column), value));
+    database_.fail(
+        fmt::format("{}: {} is no count", sqlite3_column_name(statement_, column), value));
   return static_cast<std::uint64_t>(value);
 }
 
@@ -89,7 +92,8 @@ void Database::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_fin
 
 Database::Database(const std::string& path, bool create) : path_(path) {
   sqlite3* database = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | (create ? SQLITE_OPEN_CREATE : 0);
+  const int flags =
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | (create ? SQLITE_OPEN_CREATE : 0);
   const int result = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
   database_.reset(database);
   if (result != SQLITE_OK) fail();

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -14,35 +13,8 @@
 namespace kvtool::store {
 namespace {
 
-// Blocks that begin with one cell can be many; comparing a few finds the one that grows.
-constexpr int most_beginnings = 4;
 // Entries that cannot go back, looked at for one prompt.
 constexpr std::size_t most_marked = 16;
-
-// SQLite's integers have a sign; hashes do not mean theirs.
-std::int64_t stored(std::uint64_t bits) { return std::bit_cast<std::int64_t>(bits); }
-std::uint64_t hash_in(const Statement& row, int column) {
-  return std::bit_cast<std::uint64_t>(row.integer(column));
-}
-
-constexpr char block_columns[] = "id, low, high, beginning, cells, bytes, file, offset, size";
-
-BlockRow block_in(const Statement& row) {
-  BlockRow block;
-  block.id = row.count(0);
-  block.name = {hash_in(row, 1), hash_in(row, 2)};
-  block.beginning = hash_in(row, 3);
-  block.cells = static_cast<std::uint32_t>(row.count(4));
-  block.bytes = row.count(5);
-  block.place = {row.count(6), row.count(7), row.count(8)};
-  return block;
-}
-
-std::vector<BlockRow> blocks_in(Statement& rows) {
-  std::vector<BlockRow> blocks;
-  while (rows.row()) blocks.push_back(block_in(rows));
-  return blocks;
-}
 
 // Microseconds since 1970; SOURCE_DATE_EPOCH stands for the clock where it is set.
 std::int64_t now() {
@@ -75,72 +47,6 @@ SqliteCatalogue::SqliteCatalogue(const std::string& path) : path_(path), databas
   prepare_connection(database_);
 }
 
-// --- blocks ---
-
-std::vector<BlockRow> SqliteCatalogue::named(const BlockName& name) {
-  static const std::string text =
-      fmt::format("SELECT {} FROM blocks WHERE low = ? AND high = ?", block_columns);
-  Statement rows = database_.prepare(text.c_str());
-  return blocks_in(rows.with(stored(name.low), stored(name.high)));
-}
-
-std::vector<BlockRow> SqliteCatalogue::beginning_with(std::uint64_t beginning) {
-  static const std::string text = fmt::format(
-      "SELECT {} FROM blocks WHERE beginning = ? AND beginning <> 0 ORDER BY cells DESC, id DESC"
-      " LIMIT {}",
-      block_columns, most_beginnings);
-  Statement rows = database_.prepare(text.c_str());
-  return blocks_in(rows.with(stored(beginning)));
-}
-
-std::vector<BlockRow> SqliteCatalogue::blocks(std::span<const BlockId> ids) {
-  static const std::string text = fmt::format("SELECT {} FROM blocks WHERE id = ?", block_columns);
-  std::vector<BlockRow> blocks;
-  blocks.reserve(ids.size());
-  for (const BlockId id : ids) {
-    Statement row = database_.prepare(text.c_str());
-    row.with(id);
-    if (!row.row())
-      throw Error(ErrorKind::damaged, fmt::format("an entry needs block {}, which is not there", id))
-          .in_file(path_);
-    blocks.push_back(block_in(row));
-  }
-  return blocks;
-}
-
-std::vector<BlockRow> SqliteCatalogue::all_blocks() {
-  static const std::string text =
-      fmt::format("SELECT {} FROM blocks ORDER BY file, offset, id", block_columns);
-  Statement rows = database_.prepare(text.c_str());
-  return blocks_in(rows);
-}
-
-std::optional<BlockId> SqliteCatalogue::added_meanwhile(const BlockRow& row,
-                                                        const SameContent& same) {
-  for (const BlockRow& other : named(row.name))
-    if (other.cells == row.cells && other.bytes == row.bytes && same(other, row)) return other.id;
-  return std::nullopt;
-}
-
-BlockId SqliteCatalogue::add_block(const NewBlock& block, const SameContent& same) {
-  const BlockRow& row = block.row;
-  if (const auto found = added_meanwhile(row, same)) return *found;
-  database_
-      .prepare("INSERT INTO blocks (low, high, beginning, cells, bytes, file, offset, size)"
-               " VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .with(stored(row.name.low), stored(row.name.high), stored(row.beginning), row.cells, row.bytes,
-            row.place.file, row.place.offset, row.place.size)
-      .run();
-  const auto id = static_cast<BlockId>(database_.last_row());
-  if (block.superseded)
-    database_
-        .prepare("UPDATE blocks SET file = ?, offset = ?, size = ? WHERE file = ? AND offset = ?")
-        .with(row.place.file, row.place.offset, row.place.size, block.superseded->file,
-              block.superseded->offset)
-        .run();
-  return id;
-}
-
 // --- entries ---
 
 std::uint64_t SqliteCatalogue::model_of(const StoreEntry& entry) {
@@ -156,7 +62,8 @@ std::uint64_t SqliteCatalogue::model_of(const StoreEntry& entry) {
 std::uint64_t SqliteCatalogue::scope_of(const StoreEntry& entry) {
   const std::uint64_t model = model_of(entry);
   const StoredPrompt& prompt = entry.prompt;
-  database_.prepare("INSERT OR IGNORE INTO scopes (arch, shape, model, rewinds) VALUES (?, ?, ?, ?)")
+  database_
+      .prepare("INSERT OR IGNORE INTO scopes (arch, shape, model, rewinds) VALUES (?, ?, ?, ?)")
       .with(prompt.arch, prompt.shape, model, rewinds(prompt))
       .run();
   Statement look = database_.prepare(
@@ -170,10 +77,11 @@ void SqliteCatalogue::add_row(NewEntry& it, std::uint64_t scope, std::uint64_t n
   const StoreEntry& entry = it.entry;
   const std::int64_t time = now();
   database_
-      .prepare("INSERT INTO entries (name, note, created, used, scope, node, layout, file_bytes,"
-               " added_bytes, low, high, facts, recipe) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .prepare(
+          "INSERT INTO entries (name, note, created, used, scope, node, layout, file_bytes,"
+          " added_bytes, low, high, facts, recipe) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .with(entry.name, entry.note, time, time, scope, node, entry.layout, entry.file_bytes,
-            entry.added_bytes, stored(entry.hash_low), stored(entry.hash_high),
+            entry.added_bytes, stored_bits(entry.hash_low), stored_bits(entry.hash_high),
             std::span<const std::byte>(encode_facts(entry.prompt)),
             std::span<const std::byte>(encode(it.recipe)))
       .run();
@@ -191,15 +99,14 @@ void SqliteCatalogue::add(NewEntry& it, const SameContent& same) {
     remove_row(*taken);
   }
   std::vector<BlockId> fresh;
-  for (const NewBlock& block : it.blocks) fresh.push_back(add_block(block, same));
+  for (const NewBlock& block : it.blocks) fresh.push_back(blocks_.add(block, same));
   auto use = it.uses.begin();
   for_each_block(it.recipe, [&](BlockId& id) {
     id = use->is_new ? fresh[static_cast<std::size_t>(use->index)] : use->index;
     ++use;
   });
   const std::uint64_t scope = scope_of(it.entry);
-  const std::uint64_t node =
-      index_.insert(scope, index_.symbols_of(it.symbols, *it.media, true));
+  const std::uint64_t node = index_.insert(scope, index_.symbols_of(it.symbols, *it.media, true));
   add_row(it, scope, node);
   transaction.commit();
 }
@@ -234,8 +141,8 @@ StoreEntry SqliteCatalogue::entry_in(const Statement& row) {
   entry.layout = row.text(6);
   entry.file_bytes = row.count(7);
   entry.added_bytes = row.count(8);
-  entry.hash_low = hash_in(row, 9);
-  entry.hash_high = hash_in(row, 10);
+  entry.hash_low = bits_in(row, 9);
+  entry.hash_high = bits_in(row, 10);
   entry.prompt = decode_facts(row.blob(11));
   entry.prompt.name = entry.name;
   entry.prompt.file_bytes = entry.file_bytes;
@@ -303,8 +210,9 @@ void SqliteCatalogue::remove_row(EntryId id) {
     database_.prepare(text).with(id).run();
   index_.prune(node);
   database_
-      .prepare("DELETE FROM scopes WHERE id = ? AND NOT EXISTS"
-               " (SELECT 1 FROM entries WHERE scope = scopes.id)")
+      .prepare(
+          "DELETE FROM scopes WHERE id = ? AND NOT EXISTS"
+          " (SELECT 1 FROM entries WHERE scope = scopes.id)")
       .with(scope)
       .run();
 }
@@ -321,7 +229,8 @@ void SqliteCatalogue::remove(const std::string& name) {
 
 std::vector<Scope> SqliteCatalogue::scopes() {
   Statement rows = database_.prepare(
-      "SELECT s.id, s.arch, s.shape, m.stamp FROM scopes s LEFT JOIN models m ON m.id = s.model ORDER BY s.id");
+      "SELECT s.id, s.arch, s.shape, m.stamp FROM scopes s LEFT JOIN models m ON m.id = s.model "
+      "ORDER BY s.id");
   std::vector<Scope> scopes;
   while (rows.row()) {
     Scope scope{rows.count(0), rows.text(1), rows.text(2), std::nullopt};
@@ -375,12 +284,8 @@ void SqliteCatalogue::sweep(const std::vector<EntryUse>& entries, const std::set
                             const std::vector<Move>& moves) {
   Transaction transaction(database_, Transaction::Kind::write);
   for (const EntryUse& entry : entries) remove_row(entry.id);
-  for (const BlockId id : dead) database_.prepare("DELETE FROM blocks WHERE id = ?").with(id).run();
-  for (const Move& move : moves)
-    database_
-        .prepare("UPDATE blocks SET file = ?, offset = ?, size = ? WHERE file = ? AND offset = ?")
-        .with(move.to.file, move.to.offset, move.to.size, move.from.file, move.from.offset)
-        .run();
+  for (const BlockId id : dead) blocks_.remove(id);
+  for (const Move& move : moves) blocks_.move(move);
   database_.run("DELETE FROM models WHERE id NOT IN (SELECT model FROM scopes)");
   transaction.commit();
 }
@@ -397,7 +302,8 @@ std::vector<std::string> SqliteCatalogue::problems() {
   std::vector<std::string> problems;
   Statement rows = database_.prepare("PRAGMA integrity_check");
   while (rows.row())
-    if (const std::string text = rows.text(0); text != "ok") problems.push_back("catalogue: " + text);
+    if (const std::string text = rows.text(0); text != "ok")
+      problems.push_back("catalogue: " + text);
   return problems;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "store/block_table.h"
 #include "store/catalogue.h"
 #include "store/prefix_index.h"
 #include "store/sqlite.h"
@@ -15,10 +16,14 @@ class SqliteCatalogue final : public Catalogue {
   static void create(const std::string& path, std::optional<std::uint64_t> budget);
   explicit SqliteCatalogue(const std::string& path);
 
-  std::vector<BlockRow> named(const BlockName& name) override;
-  std::vector<BlockRow> beginning_with(std::uint64_t beginning) override;
-  std::vector<BlockRow> blocks(std::span<const BlockId> ids) override;
-  std::vector<BlockRow> all_blocks() override;
+  std::vector<BlockRow> named(const BlockName& name) override { return blocks_.named(name); }
+  std::vector<BlockRow> beginning_with(std::uint64_t beginning) override {
+    return blocks_.beginning_with(beginning);
+  }
+  std::vector<BlockRow> blocks(std::span<const BlockId> ids) override {
+    return blocks_.with_ids(ids);
+  }
+  std::vector<BlockRow> all_blocks() override { return blocks_.all(); }
   void add(NewEntry& entry, const SameContent& same) override;
   bool has(const std::string& name) override { return id_of(name).has_value(); }
   StoreEntry find(const std::string& name) override;
@@ -42,8 +47,6 @@ class SqliteCatalogue final : public Catalogue {
  private:
   std::uint64_t scope_of(const StoreEntry& entry);
   std::uint64_t model_of(const StoreEntry& entry);
-  std::optional<BlockId> added_meanwhile(const BlockRow& row, const SameContent& same);
-  BlockId add_block(const NewBlock& block, const SameContent& same);
   void add_row(NewEntry& entry, std::uint64_t scope, std::uint64_t node);
   void remove_row(EntryId id);
   std::optional<EntryId> id_of(const std::string& name);
@@ -54,6 +57,7 @@ class SqliteCatalogue final : public Catalogue {
 
   std::string path_;
   Database database_;
+  BlockTable blocks_{database_, path_};
   PrefixIndex index_{database_};
 };
 

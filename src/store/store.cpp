@@ -50,11 +50,13 @@ void make_file(const std::string& path) {
   ::close(fd);
 }
 
-packing::FileHash hash_of(const Source& source, const std::function<void(std::uint64_t)>& progress) {
+packing::FileHash hash_of(const Source& source,
+                          const std::function<void(std::uint64_t)>& progress) {
   packing::FileHash hash;
   ByteVector piece(1U << 20U);
   for (std::uint64_t at = 0; at < source.size();) {
-    const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), source.size() - at));
+    const auto now =
+        static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), source.size() - at));
     source.read_at(at, std::span(piece).first(now));
     hash.add(std::span(piece).first(now));
     if (progress) progress(now);
@@ -79,7 +81,9 @@ Catalogue::SameContent same_content(const BlockStorage& storage) {
 }
 
 // Slot files do not say of which architecture they are.
-bool arch_fits(const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; }
+bool arch_fits(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() || a == b;
+}
 
 // The most reused first, then the most shared, then the shortest stored.
 void rank(std::vector<BestCandidate>& candidates) {
@@ -87,15 +91,16 @@ void rank(std::vector<BestCandidate>& candidates) {
     return std::tuple(~c.reuse.reused, ~c.shared, c.entry.prompt.tokens, c.entry.name);
   };
   std::ranges::sort(candidates, {}, key);
-  const auto twice = std::ranges::unique(candidates, {}, [](const auto& c) { return c.entry.name; });
-  candidates.erase(twice.begin(), twice.end());
+  const auto same = [](const auto& a, const auto& b) { return a.entry.name == b.entry.name; };
+  candidates.erase(std::unique(candidates.begin(), candidates.end(), same), candidates.end());
 }
 
 }  // namespace
 
 struct Store::Impl {
   explicit Impl(const std::string& where)
-      : folder(where), catalogue(catalogue_path(where)),
+      : folder(where),
+        catalogue(catalogue_path(where)),
         storage(Disk::system(), blocks_path(where)) {}
 
   [[nodiscard]] std::shared_ptr<FolderLock> shared() const {
@@ -159,8 +164,19 @@ PutReport Store::put(const std::string& name, const Dump& dump, const PutOptions
     const auto hash = hashing.get();
     dump.source->require_unchanged();
     report.file_bytes = dump.source->size();
-    entry.entry = {name, options.note, options.tags, 0, 0, false, dump.layout, report.file_bytes,
-                   report.added_bytes, hash.low64, hash.high64, stored_prompt(dump), options.model};
+    entry.entry = {name,
+                   options.note,
+                   options.tags,
+                   0,
+                   0,
+                   false,
+                   dump.layout,
+                   report.file_bytes,
+                   report.added_bytes,
+                   hash.low64,
+                   hash.high64,
+                   stored_prompt(dump),
+                   options.model};
     MediaIndex media;
     entry.symbols = symbols_of(dump.tokens, media);
     entry.media = &media;
@@ -177,8 +193,8 @@ std::shared_ptr<const Source> Store::get(const std::string& name) {
     std::shared_ptr<FolderLock> lock;
   };
   const auto kept = std::make_shared<Kept>(Kept{impl_, impl_->shared()});
-  auto source = std::make_shared<StoredSource>(name, impl_->catalogue.recipe(name), impl_->catalogue,
-                                               impl_->storage, kept);
+  auto source = std::make_shared<StoredSource>(name, impl_->catalogue.recipe(name),
+                                               impl_->catalogue, impl_->storage, kept);
   impl_->catalogue.touch(name);
   return source;
 }
@@ -195,7 +211,8 @@ BestReport Store::best(const TokenArea& prompt, const BestOptions& options) {
   BestReport report;
   report.tokens = prompt.ids.size();
   for (const Scope& scope : impl_->catalogue.scopes()) {
-    if (!options.shape.empty() && (scope.shape != options.shape || !arch_fits(scope.arch, options.arch)))
+    if (!options.shape.empty() &&
+        (scope.shape != options.shape || !arch_fits(scope.arch, options.arch)))
       continue;
     std::vector<StampDifference> soft;
     if (options.model) {
@@ -208,11 +225,13 @@ BestReport Store::best(const TokenArea& prompt, const BestOptions& options) {
         report.other_model += impl_->catalogue.entries_in(scope);
         continue;
       }
-      std::erase_if(soft, [](const StampDifference& d) { return d.stamp_class != StampClass::soft; });
+      std::erase_if(soft,
+                    [](const StampDifference& d) { return d.stamp_class != StampClass::soft; });
     }
     for (PrefixHit& hit : impl_->catalogue.hits(scope, symbols, media)) {
       const Reuse reuse = reuse_of(hit.entry.prompt, hit.shared, report.tokens);
-      if (reuse.reused > 0) report.candidates.push_back({std::move(hit.entry), hit.shared, reuse, soft});
+      if (reuse.reused > 0)
+        report.candidates.push_back({std::move(hit.entry), hit.shared, reuse, soft});
     }
   }
   rank(report.candidates);
@@ -252,8 +271,9 @@ VerifyReport Store::verify(const std::vector<std::string>& names,
       else
         report.problems.push_back(fmt::format("'{}' does not have its XXH3", entry.name));
     } catch (const Error& error) {
-      report.problems.push_back(fmt::format(
-          "'{}': {}", entry.name, error.file() == entry.name ? error.message() : error.what()));
+      report.problems.push_back(
+          fmt::format("'{}': {}", entry.name,
+                      error.file() == entry.name ? error.message() : error.what()));
     }
   }
   for (const std::string& name : names) static_cast<void>(impl_->catalogue.find(name));

@@ -26,8 +26,11 @@ std::size_t first_of_group(const CellsPart& part, std::size_t group) {
 
 StoredSource::StoredSource(std::string name, Recipe recipe, Catalogue& catalogue,
                            const BlockStorage& storage, std::shared_ptr<const void> keep_alive)
-    : name_(std::move(name)), recipe_(std::move(recipe)), storage_(storage),
-      keep_alive_(std::move(keep_alive)), chunks_(most_chunk_cache_bytes) {
+    : name_(std::move(name)),
+      recipe_(std::move(recipe)),
+      storage_(storage),
+      keep_alive_(std::move(keep_alive)),
+      chunks_(most_chunk_cache_bytes) {
   std::vector<BlockId> ids;
   for_each_block(recipe_, [&](const BlockId& id) { ids.push_back(id); });
   const std::vector<BlockRow> rows = catalogue.blocks(ids);
@@ -56,7 +59,8 @@ void StoredSource::add_segments() {
 
 void StoredSource::place_cells() {
   for (const CellsPart& part : recipe_.cells) {
-    CellPlaces places{std::vector<std::uint32_t>(part.cells), std::vector<std::uint32_t>(part.cells)};
+    CellPlaces places{std::vector<std::uint32_t>(part.cells),
+                      std::vector<std::uint32_t>(part.cells)};
     std::uint32_t at = 0;
     std::uint32_t block = 0;
     for (const CellSpan& span : part.order)
@@ -87,8 +91,8 @@ void StoredSource::read_at(std::uint64_t offset, std::span<std::byte> out) const
   while (!out.empty()) {
     const Segment& segment = segment_at(offset);
     const std::uint64_t at = offset - segment.offset;
-    const auto piece = out.first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), segment.size - at)));
+    const auto piece =
+        out.first(static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), segment.size - at)));
     if (!segment.of_cells)
       read_bytes(segment, at, piece);
     else if (recipe_.cells[segment.part].tensors[segment.first].element_bytes == 0)
@@ -128,7 +132,8 @@ void StoredSource::read_bytes(const Segment& segment, std::uint64_t at,
   const BytesPart& part = recipe_.bytes[segment.part];
   at += segment.first;
   while (!out.empty()) {
-    const BlockPlace& place = places_.at(part.blocks[static_cast<std::size_t>(at / part.block_bytes)]);
+    const BlockPlace& place =
+        places_.at(part.blocks[static_cast<std::size_t>(at / part.block_bytes)]);
     const ByteVector& raw = chunk_of(place, 0);
     const auto inside = static_cast<std::size_t>(at % part.block_bytes);
     if (raw.size() <= inside) fail(place, "is shorter than its entry says");
@@ -192,8 +197,8 @@ void StoredSource::read_channels(const Segment& segment, std::uint64_t at,
     if (band_.tensor != &tensor || channel < band_.first || channel >= band_.first + band_.count)
       load_band(segment, channel);
     const std::uint64_t inside = at - band_.first * channel_bytes;
-    const auto now = static_cast<std::size_t>(
-        std::min<std::uint64_t>(out.size(), band_.bytes.size() - inside));
+    const auto now =
+        static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), band_.bytes.size() - inside));
     std::memcpy(out.data(), band_.bytes.data() + inside, now);
     out = out.subspan(now);
     at += now;
@@ -208,7 +213,8 @@ void StoredSource::load_band(const Segment& segment, std::uint64_t channel) cons
   const std::uint64_t channel_bytes = std::uint64_t{tensor.element_bytes} * part.cells;
   band_.tensor = nullptr;
   band_.first = channel;
-  band_.count = std::min(channels - channel, std::max<std::uint64_t>(1, most_band_bytes / channel_bytes));
+  band_.count =
+      std::min(channels - channel, std::max<std::uint64_t>(1, most_band_bytes / channel_bytes));
   band_.bytes.resize(static_cast<std::size_t>(band_.count * channel_bytes));
   ByteVector turned;
   for (std::size_t b = 0; b < part.block_ends.size(); ++b) turn_block(segment, b, turned);
@@ -225,7 +231,8 @@ void StoredSource::turn_block(const Segment& segment, std::size_t block, ByteVec
   if (count > rows.cells) fail({}, "a block has fewer cells than its entry says");
   const std::size_t element = tensor.element_bytes;
   turned.resize(static_cast<std::size_t>(band_.count) * count * element);
-  transpose({count, static_cast<std::size_t>(band_.count), element, tensor.cell_bytes, count * element},
+  transpose({count, static_cast<std::size_t>(band_.count), element, tensor.cell_bytes,
+             count * element},
             rows.bytes.subspan(static_cast<std::size_t>(band_.first) * element), turned);
   std::uint32_t at = 0;  // in the order of the blocks
   for (const CellSpan& span : part.order) {
@@ -233,7 +240,8 @@ void StoredSource::turn_block(const Segment& segment, std::size_t block, ByteVec
     const std::uint32_t last = std::min(at + span.count, begin + count);
     for (std::uint64_t c = 0; first < last && c < band_.count; ++c)
       std::memcpy(band_.bytes.data() + (c * part.cells + span.first + (first - at)) * element,
-                  turned.data() + (c * count + (first - begin)) * element, (last - first) * element);
+                  turned.data() + (c * count + (first - begin)) * element,
+                  (last - first) * element);
     at += span.count;
     if (at >= begin + count) break;
   }

@@ -18,7 +18,7 @@ struct Made {
   std::vector<std::uint64_t> shape = {32, 4};
   std::int32_t type = 0;  // f32
   char weight = 'w';
-  bool cut = false;       // the file ends with its table
+  bool cut = false;  // the file ends with its table
 };
 
 Gguf made(const Made& m) {

@@ -104,8 +104,9 @@ TEST(StoreBest, AsByHandAfterRemovals) {
     for (std::size_t j = i + 1; j < 40; ++j) {
       const auto end = std::ranges::mismatch(prompts[j], prompt).in1;
       const auto shared = static_cast<std::uint64_t>(end - prompts[j].begin());
-      best = std::max(best, reuse_of(store.entry(std::to_string(j)).prompt, shared,
-                                     prompt.size()).reused);
+      best =
+          std::max(best,
+                   reuse_of(store.entry(std::to_string(j)).prompt, shared, prompt.size()).reused);
     }
     const BestReport report = store.best(decode_tokens(prompt));
     EXPECT_EQ(report.candidates.empty() ? 0 : report.candidates.front().reuse.reused, best);

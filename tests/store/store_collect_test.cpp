@@ -29,7 +29,8 @@ std::vector<std::string> names_of(Store& store) {
 TEST(StoreCollect, DeletingOneLeavesTheOthersWhole) {
   const StoreFolder where;
   Store store = where.open();
-  for (std::uint32_t i = 0; i < 6; ++i) store.put(std::to_string(i), *made(i / 2, 100 + 50 * (i % 2)));
+  for (std::uint32_t i = 0; i < 6; ++i)
+    store.put(std::to_string(i), *made(i / 2, 100 + 50 * (i % 2)));
   for (const std::uint32_t gone : {3U, 0U, 4U, 5U}) {
     store.remove(std::to_string(gone));
     store.gc();
@@ -138,7 +139,8 @@ TEST(StoreCollect, WhatAKilledPutLeftIsTakenAway) {
   EXPECT_TRUE(store.verify().problems.empty());
   store.gc();
   std::size_t files = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(where.path() + "/blocks"))
+  for ([[maybe_unused]] const auto& entry :
+       std::filesystem::directory_iterator(where.path() + "/blocks"))
     ++files;
   EXPECT_EQ(files, 1U);
 }
