@@ -1,6 +1,7 @@
 #include "cli/rewrite.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 
@@ -58,6 +59,18 @@ void add_companions(const Plan& plan, Json& json) {
 
 const Source& source_of(const Plan& plan) { return *plan.sources.front()->source; }
 
+// What a server saved under the name meanwhile is newer than what was read, and must not be lost.
+void require_same_file(const std::string& path, const Source& source) {
+  struct stat named {};
+  struct stat read {};
+  if (::fstat(source.descriptor(), &read) != 0) return;  // was spooled, and has no file
+  const bool found = ::stat(path.c_str(), &named) == 0;
+  if (found && named.st_ino == read.st_ino && named.st_dev == read.st_dev) return;
+  if (found && !S_ISREG(named.st_mode))
+    throw Error(ErrorKind::usage, "is no regular file; give -o OUT").in_file(path);
+  throw Error(ErrorKind::io, "another file took this name while it was read").in_file(path);
+}
+
 }  // namespace
 
 void add_output(CLI::App& verb, RewriteOptions& options, bool one_file) {
@@ -98,6 +111,7 @@ std::uint64_t write_output(const Plan& plan, const RewriteOptions& options,
   ProgressSink watched(*output, size, !options.no_progress);
   const bool tells = options.json || !options.quiet;
   write_plan(plan, watched, tells ? losses : nullptr);
+  if (options.in_place) require_same_file(path, source_of(plan));
   output->commit();
   return size;
 }

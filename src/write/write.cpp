@@ -134,6 +134,8 @@ void write_plan(const Plan& plan, Sink& sink, std::vector<TensorLoss>* losses) {
   format::Walker walker(emitter);
   format::walk(walker, plan.target);
   emitter.flush();
+  for (const auto& source : plan.sources)
+    if (source->source) source->source->require_unchanged();
 }
 
 }  // namespace kvtool
