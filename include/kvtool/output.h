@@ -21,8 +21,9 @@ struct OutputOptions {
   unsigned mode = 0600;    // permission bits of the new file
 };
 
-// Opens `path` for writing; "-" is standard output, which must not be a terminal. The data is
-// written in the folder of `path` and synced before it takes the name. Throws Error(io, refused).
+// Opens `path` for writing; "-" is standard output. The data is written in the folder of `path` and
+// synced before it takes the name. What is no file, as /dev/null or a named pipe, is written to as
+// it is, like standard output; it must not be a terminal. Throws Error(io, refused).
 [[nodiscard]] std::unique_ptr<Output> open_output(const std::string& path,
                                                   const OutputOptions& options = {});
 

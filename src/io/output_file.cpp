@@ -23,23 +23,52 @@ bool exists(const std::string& path) {
   return std::filesystem::symlink_status(path, ignored).type() != std::filesystem::file_type::not_found;
 }
 
-// Standard output: nothing to name and nothing to take back.
-class StandardOutput final : public Output {
+// Standard output, a pipe or a device: nothing to name and nothing to take back.
+class StreamOutput final : public Output {
  public:
-  explicit StandardOutput(Disk& disk) : writer_(disk, "<stdout>") {}
-  void write(std::span<const std::byte> bytes) override { writer_.write(STDOUT_FILENO, bytes); }
+  StreamOutput(Disk& disk, std::string name, int fd)
+      : disk_(disk), fd_(fd), writer_(disk, std::move(name)) {}
+  ~StreamOutput() override {
+    if (fd_ > STDERR_FILENO) disk_.close(fd_);
+  }
+  StreamOutput(const StreamOutput&) = delete;
+  StreamOutput& operator=(const StreamOutput&) = delete;
+
+  void write(std::span<const std::byte> bytes) override { writer_.write(fd_, bytes); }
   void copy(const Source& source, std::uint64_t offset, std::uint64_t size) override {
     const Extent range{offset, size};
     copy_ranges(source, std::span(&range, 1));
   }
   void copy_ranges(const Source& source, std::span<const Extent> ranges) override {
-    writer_.copy(STDOUT_FILENO, source, ranges);
+    writer_.copy(fd_, source, ranges);
   }
   void commit() override {}
 
  private:
+  Disk& disk_;
+  int fd_;
   DescriptorWriter writer_;
 };
+
+// A path that stands for something else than a file, which a rename would replace: /dev/null, a
+// named pipe.
+bool is_stream(const std::string& path) {
+  std::error_code ignored;
+  const auto type = std::filesystem::status(path, ignored).type();
+  return type == std::filesystem::file_type::character ||
+         type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::socket;
+}
+
+int open_stream(Disk& disk, const std::string& path) {
+  const int fd = disk.open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC, 0);
+  if (fd < 0) throw Error(ErrorKind::io, system_message()).in_file(path);
+  return fd;
+}
+
+void require_no_terminal(int fd, const std::string& name) {
+  if (::isatty(fd) != 0)
+    throw Error(ErrorKind::refused, "binary data is not written to a terminal").in_file(name);
+}
 
 }  // namespace
 
@@ -48,6 +77,8 @@ OutputFile::OutputFile(Disk& disk, std::string path, const OutputOptions& option
       writer_(disk, path_, Destination::file) {
   if (!options_.overwrite && exists(path_))
     throw Error(ErrorKind::refused, "exists already; --force replaces it").in_file(path_);
+  if (std::filesystem::is_block_file(path_))
+    throw Error(ErrorKind::refused, "is a disk").in_file(path_);
   if (std::filesystem::is_directory(path_))
     throw Error(ErrorKind::io, "is a directory").in_file(path_);
   open_unnamed();
@@ -134,10 +165,12 @@ void OutputFile::discard() {
 
 std::unique_ptr<Output> open_output(const std::string& path, const OutputOptions& options) {
   Disk& disk = Disk::system();
-  if (path != "-") return std::make_unique<OutputFile>(disk, path, options);
-  if (::isatty(STDOUT_FILENO) != 0)
-    throw Error(ErrorKind::refused, "binary data is not written to a terminal").in_file("<stdout>");
-  return std::make_unique<StandardOutput>(disk);
+  if (path != "-" && !is_stream(path)) return std::make_unique<OutputFile>(disk, path, options);
+  const std::string name = path == "-" ? "<stdout>" : path;
+  const int fd = path == "-" ? STDOUT_FILENO : open_stream(disk, path);
+  auto output = std::make_unique<StreamOutput>(disk, name, fd);
+  require_no_terminal(fd, name);
+  return output;
 }
 
 }  // namespace kvtool
