@@ -67,7 +67,8 @@ void check_labels(const CellTable& cells, bool one_sequence, bool keeps_holes,
   if (negative.cells > 0)
     findings.error("negative_position", where,
                    fmt::format("cells with a negative position: {}, the first is cell {}; "
-                               "llama-server restores such a file and dies at the next request",
+                               "llama-server restores such a file, and dies at the next request "
+                               "if the lowest is -1",
                                negative.cells, negative.first));
   if (twice.cells > 0)
     findings.warning("repeated_sequence_id", where,

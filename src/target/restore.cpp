@@ -136,7 +136,7 @@ class Restoration {
             "slot held before, or aborts if it held nothing");
     if (reuse.next == Aftermath::dies)
       error("negative_position",
-            "a cell has a negative position: the server aborts at the next "
+            "the lowest position is -1: the server aborts at the next "
             "request (\"pos_min == -1, but n_past > 0\")");
     if (reuse.next == Aftermath::recomputed && !ids.empty())
       warning("no_rewind",

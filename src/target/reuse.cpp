@@ -20,9 +20,11 @@ std::uint64_t cells_in_attention(const std::vector<TakenMemory>& memories) {
   return cells;
 }
 
-bool has_negative_position(const std::vector<TakenMemory>& memories) {
+// A lowest position of -1 is what a server gets for a sequence without cells, and it aborts when
+// that contradicts the tokens. It does not notice lower ones.
+bool looks_absent(const std::vector<TakenMemory>& memories) {
   return std::any_of(memories.begin(), memories.end(),
-                     [](const TakenMemory& m) { return m.cells > 0 && m.pos_min < 0; });
+                     [](const TakenMemory& m) { return m.cells > 0 && m.pos_min == -1; });
 }
 
 // What the memories hold, with the window that the target has.
@@ -65,7 +67,7 @@ Reuse reuse_of(const Restored& restored, std::uint64_t shared, bool last_again,
   if (shared == 0) return {};
   if (!target.era->streams) return has_state ? Reuse{} : reused(shared, last_again);
   if (cells_in_attention(memories) == 0) return {Aftermath::wrong_text, shared};
-  if (has_negative_position(memories)) return {Aftermath::dies, 0};
+  if (looks_absent(memories)) return {Aftermath::dies, 0};
   const auto way = way_back(facts_of(restored, target, parts), shared, last_again);
   if (!way) return {};
   if (!way->checkpoint) return reused(shared, last_again);

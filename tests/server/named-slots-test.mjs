@@ -214,16 +214,17 @@ async function savedBy(one, filename, erase = false) {
 }
 
 // One cell at position -1: a server takes that for a sequence without cells, and dies of it at the next request.
-async function withNegativePosition(input, output) {
+async function withLowestPosition(position, input, output) {
     const {offset, size} = (await rangesOf(inWork(input))).find(({label}) => /\.cells$/.test(label));
-    writeChanged(inWork(input), inWork(output), (bytes) => { bytes.writeInt32LE(-1, offset + size - 12); });
+    writeChanged(inWork(input), inWork(output), (bytes) => { bytes.writeInt32LE(position, offset + size - 12); });
 }
 
 async function putDamage() {
     await savedBy(LLAMA, "sound");
     await savedBy(GEMMA3, "gemma3");
     await savedBy(LLAMA, "empty", true);
-    await withNegativePosition("sound", "negative");
+    await withLowestPosition(-1, "sound", "negative");
+    await withLowestPosition(-2, "sound", "unnoticed");
     await kvtool("convert", inWork("sound"), "-q", "-o", inWork("q8_0"), "--cache-type-k", "q8_0", "--cache-type-v", "q8_0",
         "--model", modelFile(LLAMA));
     await putFile("gemma3", "gemma3", GEMMA3);
@@ -271,6 +272,14 @@ test("negative, restored all the same, ends the server", () => withServer(LLAMA,
     await onSlot(server, {slot: 1}, "restore", "negative");
     await assert.rejects(complete(server, 0, WORDS).then(() => complete(server, 1, WORDS)));
     await server.ended;
+}));
+
+test("a position below -1 is an error that the server does not notice, as kvtool says", () => withServer(LLAMA, async (server) => {
+    const {stdout} = await runKvtool("check", "--json", inWork("unnoticed"), "--for", "0.7.0", ...CACHE_ARGS,
+        "--model", modelFile(LLAMA)), {passed, target} = JSON.parse(stdout);
+    await onSlot(server, {slot: 1}, "restore", "unnoticed");
+    assert.ok(!passed && target.next_request === "reused");
+    assert.ok(await cachedOf(server, WORDS) > 0);
 }));
 
 // --- the script by itself
