@@ -170,8 +170,8 @@ void state_row(Io& io, AnyStream& stream, AnyLayer& layer) {
   io.row_size("s_row", tensor.row_bytes, tensor.type);
   const std::uint32_t rows = io.count("s_rows", stream.cells.size(), 0, most_cells);
   if constexpr (Io::reads) {
-    io.require(rows > 0 && (stream.cells.empty() || stream.cells.size() == rows), io.offset() - 4,
-               "s_rows", "expected as many rows as other layers have, found " + std::to_string(rows));
+    io.require(stream.cells.empty() || stream.cells.size() == rows, io.offset() - 4, "s_rows",
+               "expected as many rows as other layers have, found " + std::to_string(rows));
     io.require(rows <= io.cursor().remaining() / std::max<std::uint64_t>(1, tensor.row_bytes),
                io.offset(), "s_data", std::to_string(rows) + " rows do not fit");
     if (stream.cells.empty()) stream.cells.append_unread(rows);
@@ -190,6 +190,11 @@ void states(Io& io, AnyMemory& memory) {
     const Scope in = io.scope("layer", l);
     state_row(io, stream, stream.layers[l]);
   }
+  if constexpr (Io::reads)  // one without rows before others that have some
+    for (const Layer& layer : stream.layers)
+      io.require(is_absent(layer.v) ||
+                     layer.v.extent.size == layer.v.row_bytes * stream.cells.size(),
+                 layer.v.extent.offset - 4, "s_rows", "expected as many rows as other layers have");
 }
 
 // Index rows of the cells of the cache; `layers` have them.
@@ -237,7 +242,12 @@ void ik_state(Io& io, AnyState& state, const Dialect& dialect) {
     if constexpr (Io::reads) recurrent = &ik::add_states(state);
     const Scope in = io.scope("memory", 1);
     ik::states(io, *recurrent);
-    if constexpr (Io::reads) ik::label_states(state, dialect);
+    if constexpr (Io::reads) {
+      const Stream& cache = state.memories.front().streams.front();
+      io.require(cache.cells.empty() || !recurrent->streams.front().cells.empty(), io.offset(),
+                 "s_rows", "expected 1 or more beside a cache with cells, found 0");
+      ik::label_states(state, dialect);
+    }
   }
   auto* indices = ik::memory_of_role(state, "index");
   if (ik::follows(io, dialect.index_word, "has_index", indices != nullptr)) {

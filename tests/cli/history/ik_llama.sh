@@ -12,3 +12,6 @@ cp "$fork"/llama-f16.ggsq* .
 try kvtool truncate llama-f16.ggsq 10 --in-place
 try kvtool swap llama-f16.ggsq 0 1 --in-place
 try kvtool swap llama-f16.ggsq 0 1 -o moved.ggsq --json | grep -A 5 companions
+# Without cells there are no states either, and the headers stay.
+try kvtool seq rm "$fork/qwen35.ggsq" --pos 0:100 -q -o empty.ggsq
+try kvtool inspect empty.ggsq | head -10
