@@ -192,6 +192,8 @@ async function checkUsersInTurn(t, one) {
     });
     await withServer(one, async (server) => { // a new server remembers nothing
         assertOnlyNewTokens(await inTurn(chats, 1, throughScript(server, one)));
+        const newcomer = {...chats[1], user: {...chats[1].user, name: "newcomer"}}; // begins with what another's chat holds
+        assertOnlyNewTokens([await turn(newcomer, throughScript(server, one))]);
         await checkOtherWay(t, server, one, chats[0]);
     });
     await kvtool("store", "verify");
@@ -274,9 +276,9 @@ test("negative, restored all the same, ends the server", () => withServer(LLAMA,
     await server.ended;
 }));
 
-test("a position below -1 is an error that the server does not notice, as kvtool says", () => withServer(LLAMA, async (server) => {
-    const {stdout} = await runKvtool("check", "--json", inWork("unnoticed"), "--for", "0.7.0", ...CACHE_ARGS,
-        "--model", modelFile(LLAMA)), {passed, target} = JSON.parse(stdout);
+test("a position below -1 is an error that a server does not notice, as kvtool says", () => withServer(LLAMA, async (server) => {
+    const {stdout} = await runKvtool("check", "--json", inWork("unnoticed"), "--for", "0.7.0", ...CACHE_ARGS);
+    const {passed, target} = JSON.parse(stdout);
     await onSlot(server, {slot: 1}, "restore", "unnoticed");
     assert.ok(!passed && target.next_request === "reused");
     assert.ok(await cachedOf(server, WORDS) > 0);
@@ -331,8 +333,8 @@ test("a chat saved after each of its turns is kept once", (t) => withServer(LLAM
     const {block_bytes, file_bytes, entries} = await kvtoolJson("store", "du"), packed = fs.statSync(last + ".kvz").size;
     const alone = entries.find(({name}) => name === `turn ${SAVES}`).packed_bytes;
     const times = (size) => (block_bytes / size).toFixed(2);
-    t.diagnostic(`${SAVES} saves of a chat, ${chat.stored} tokens in the end: ${file_bytes} bytes in blocks of ${block_bytes}, ` +
-        `${times(alone)} of the last one alone (${alone}), ${times(packed)} of it as a packed file (${packed})`);
+    t.diagnostic(`${SAVES} saves of a chat, ${chat.stored} tokens in the end: ${file_bytes} bytes in ` +
+        `blocks of ${block_bytes}, ${times(alone)} of the last one alone (${alone}), ${times(packed)} of it as a packed file (${packed})`);
     assert.ok(block_bytes <= LIMIT * alone && alone * 10 < file_bytes);
     await kvtool("store", "verify");
 }));
