@@ -161,7 +161,7 @@ bool follows(Io& io, bool word, const char* field, bool has) {
 }
 
 template <class Io, class AnyStream, class AnyLayer>
-void state_row(Io& io, AnyStream& stream, AnyLayer& layer) {
+void state_row(Io& io, AnyStream& stream, AnyLayer& layer, [[maybe_unused]] std::uint32_t least) {
   auto& tensor = layer.v;
   if (!type_of(io, tensor, "s_type")) {
     no_size(io, "s_row");
@@ -170,7 +170,8 @@ void state_row(Io& io, AnyStream& stream, AnyLayer& layer) {
   io.row_size("s_row", tensor.row_bytes, tensor.type);
   const std::uint32_t rows = io.count("s_rows", stream.cells.size(), 0, most_cells);
   if constexpr (Io::reads) {
-    io.require(stream.cells.empty() || stream.cells.size() == rows, io.offset() - 4, "s_rows",
+    io.require(rows >= least && (stream.cells.empty() || stream.cells.size() == rows),
+               io.offset() - 4, "s_rows",
                "expected as many rows as other layers have, found " + std::to_string(rows));
     io.require(rows <= io.cursor().remaining() / std::max<std::uint64_t>(1, tensor.row_bytes),
                io.offset(), "s_data", std::to_string(rows) + " rows do not fit");
@@ -181,14 +182,15 @@ void state_row(Io& io, AnyStream& stream, AnyLayer& layer) {
 }
 
 // One state a sequence; which sequence a row belongs to is not stored, so the rows have no labels
-// until label_states() gives them those of the cache.
+// until label_states() gives them those of the cache. There is at least one beside a cache with cells.
 template <class Io, class AnyMemory>
-void states(Io& io, AnyMemory& memory) {
+void states(Io& io, AnyMemory& memory, const Stream& cache) {
+  const std::uint32_t least = cache.cells.empty() ? 0 : 1;
   auto& stream = memory.streams.front();
   io.begin_stream(stream);
   for (std::size_t l = 0; l < stream.layers.size(); ++l) {
     const Scope in = io.scope("layer", l);
-    state_row(io, stream, stream.layers[l]);
+    state_row(io, stream, stream.layers[l], least);
   }
   if constexpr (Io::reads)  // one without rows before others that have some
     for (const Layer& layer : stream.layers)
@@ -241,13 +243,8 @@ void ik_state(Io& io, AnyState& state, const Dialect& dialect) {
   if (ik::follows(io, dialect.state_word, "has_states", recurrent != nullptr)) {
     if constexpr (Io::reads) recurrent = &ik::add_states(state);
     const Scope in = io.scope("memory", 1);
-    ik::states(io, *recurrent);
-    if constexpr (Io::reads) {
-      const Stream& cache = state.memories.front().streams.front();
-      io.require(cache.cells.empty() || !recurrent->streams.front().cells.empty(), io.offset(),
-                 "s_rows", "expected 1 or more beside a cache with cells, found 0");
-      ik::label_states(state, dialect);
-    }
+    ik::states(io, *recurrent, state.memories.front().streams.front());
+    if constexpr (Io::reads) ik::label_states(state, dialect);
   }
   auto* indices = ik::memory_of_role(state, "index");
   if (ik::follows(io, dialect.index_word, "has_index", indices != nullptr)) {
