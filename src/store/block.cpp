@@ -83,7 +83,7 @@ ChunkHead read_chunk(std::uint32_t cells, ByteReader& in) {
   const auto parts = in.take<std::uint8_t>();
   chunk.hash = in.take<std::uint64_t>();
   const std::uint64_t rows = std::uint64_t{chunk.tensors} * cells;
-  in.require(rows > 0 && chunk.row_bytes > 0 && rows <= most_block_bytes / chunk.row_bytes,
+  in.require(rows > 0 && chunk.row_bytes > 0 && rows <= most_chunk_bytes / chunk.row_bytes,
              "size of a chunk");
   chunk.section.size = rows * chunk.row_bytes;
   chunk.section.chunk_bytes = static_cast<std::uint32_t>(chunk.section.size);
@@ -111,7 +111,7 @@ std::uint64_t beginning_of(const BlockShape& shape, std::span<const std::byte> r
   return XXH3_64bits(first.data(), first.size());
 }
 
-BlockShape BlockHead::shape() const {
+BlockShape BundleHead::shape() const {
   BlockShape shape{cells, {}};
   for (const ChunkHead& chunk : chunks)
     shape.row_bytes.insert(shape.row_bytes.end(), chunk.tensors, chunk.row_bytes);
@@ -119,13 +119,13 @@ BlockShape BlockHead::shape() const {
 }
 
 std::uint32_t head_size(std::span<const std::byte> first) {
-  return ByteReader(first, "head of a block").take<std::uint32_t>();
+  return ByteReader(first, "head of a bundle").take<std::uint32_t>();
 }
 
-BlockHead read_head(std::span<const std::byte> bytes) {
-  ByteReader in(bytes, "head of a block");
+BundleHead read_head(std::span<const std::byte> bytes) {
+  ByteReader in(bytes, "head of a bundle");
   in.require(in.take<std::uint32_t>() == bytes.size(), "its size");
-  BlockHead head;
+  BundleHead head;
   head.cells = in.take<std::uint32_t>();
   std::uint64_t offset = bytes.size();
   std::uint64_t raw = 0;
@@ -134,15 +134,15 @@ BlockHead read_head(std::span<const std::byte> bytes) {
     head.chunks.back().offset = offset;
     offset += head.chunks.back().packed;
     raw += head.chunks.back().section.size;
-    in.require(raw <= most_block_bytes, "more bytes than a block can have");
+    in.require(raw <= most_bundle_bytes, "more bytes than a bundle can have");
   }
   in.require_end();
   return head;
 }
 
-BlockPacker::Coding& BlockPacker::coding_of(std::uint64_t kind, std::size_t chunk, ContentType type,
-                                            std::uint32_t row_bytes,
-                                            std::span<const std::byte> sample) {
+BundlePacker::Coding& BundlePacker::coding_of(std::uint64_t kind, std::size_t chunk,
+                                              ContentType type, std::uint32_t row_bytes,
+                                              std::span<const std::byte> sample) {
   const auto [at, fresh] = codings_.try_emplace({kind, chunk});
   if (fresh) {
     at->second.section = section_for(type, row_bytes);
@@ -151,9 +151,9 @@ BlockPacker::Coding& BlockPacker::coding_of(std::uint64_t kind, std::size_t chun
   return at->second;
 }
 
-void BlockPacker::pack(std::uint64_t kind, std::span<const ContentType> types,
-                       const BlockShape& shape, std::span<const std::byte> raw,
-                       ByteVector& packed) {
+void BundlePacker::pack(std::uint64_t kind, std::span<const ContentType> types,
+                        const BlockShape& shape, std::span<const std::byte> raw,
+                        ByteVector& packed) {
   const std::vector<ChunkSpan> spans = chunks_of(types, shape);
   head_.clear();
   frames_.clear();
@@ -180,36 +180,47 @@ void BlockPacker::pack(std::uint64_t kind, std::span<const ContentType> types,
   append(packed, frames_);
 }
 
-const ByteVector& BlockUnpacker::chunk(const ChunkHead& head, std::span<const std::byte> frames) {
+const ByteVector& BundleUnpacker::chunk(const ChunkHead& head, std::span<const std::byte> frames) {
   work_.packed.assign(frames.begin(), frames.end());
   work_.frame_sizes = head.frame_sizes;
   work_.hash = head.hash;
   work_.raw.resize(static_cast<std::size_t>(head.section.size));
   if (!decode_chunk(head.section, tools_, work_))
-    throw Error(ErrorKind::damaged, "a block's bytes do not have their XXH3");
+    throw Error(ErrorKind::damaged, "bytes of a bundle do not have their XXH3");
   return work_.raw;
 }
 
-BlockHead BlockUnpacker::block(std::span<const std::byte> packed, ByteVector& raw) {
-  ByteReader in(packed, "block");
+BundleHead BundleUnpacker::bundle(std::span<const std::byte> packed, ByteVector& raw) {
+  ByteReader in(packed, "bundle");
   in.require(packed.size() >= head_size_bytes && head_size(packed) <= packed.size(), "breaks off");
-  BlockHead head = read_head(in.take_bytes(head_size(packed)));
+  BundleHead head = read_head(in.take_bytes(head_size(packed)));
   raw.clear();
   for (const ChunkHead& c : head.chunks) append(raw, chunk(c, in.take_bytes(c.packed)));
   in.require_end();
   return head;
 }
 
-bool begin_alike(const BlockShape& a, std::span<const std::byte> raw_a, const BlockShape& b,
-                 std::span<const std::byte> raw_b) {
-  if (a.row_bytes != b.row_bytes) return false;
-  const std::size_t cells = std::min(a.cells, b.cells);
-  for (const std::uint32_t row : a.row_bytes) {
-    if (std::memcmp(raw_a.data(), raw_b.data(), row * cells) != 0) return false;
-    raw_a = raw_a.subspan(std::size_t{row} * a.cells);
-    raw_b = raw_b.subspan(std::size_t{row} * b.cells);
+bool cells_alike(const RawView& a, std::uint32_t first_a, const RawView& b, std::uint32_t first_b,
+                 std::uint32_t count) {
+  if (a.shape.row_bytes != b.shape.row_bytes) return false;
+  if (std::uint64_t{first_a} + count > a.shape.cells) return false;
+  if (std::uint64_t{first_b} + count > b.shape.cells) return false;
+  const std::byte* at_a = a.raw.data();
+  const std::byte* at_b = b.raw.data();
+  for (const std::size_t row : a.shape.row_bytes) {
+    if (std::memcmp(at_a + first_a * row, at_b + first_b * row, count * row) != 0) return false;
+    at_a += a.shape.cells * row;
+    at_b += b.shape.cells * row;
   }
   return true;
+}
+
+void append_cells(const RawView& from, std::uint32_t first, std::uint32_t count, ByteVector& out) {
+  std::span<const std::byte> raw = from.raw;
+  for (const std::size_t row : from.shape.row_bytes) {
+    append(out, raw.subspan(first * row, count * row));
+    raw = raw.subspan(from.shape.cells * row);
+  }
 }
 
 }  // namespace kvtool::store

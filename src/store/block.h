@@ -1,8 +1,10 @@
-// A block: the rows of a few cells, tensor after tensor, and how they are packed.
+// Blocks, the rows of a few cells, tensor after tensor; and bundles, which is how they are packed.
 //
-// Raw, a block of n cells and the tensors 0, 1, ... is the n rows of tensor 0, those of tensor 1
-// and so on. Packed, it is a head and the frames of its chunks; a chunk is one tensor, or several
-// small ones of one row size. A block of plain bytes is one cell of one tensor whose row they are.
+// A block is what is found again: up to 8 cells. Blocks that are put one after another are packed
+// together, because more rows shrink more: a bundle. Raw, either of n cells and the tensors 0, 1,
+// ... is the n rows of tensor 0, those of tensor 1 and so on. Packed, a bundle is a head and the
+// frames of its chunks; a chunk is one tensor, or several small ones of one row size. A block of
+// plain bytes is one cell of one tensor whose row they are.
 #pragma once
 
 #include <xxhash.h>
@@ -22,6 +24,8 @@ namespace kvtool::store {
 
 // No block has more raw bytes; what would is cut as plain bytes.
 inline constexpr std::uint32_t most_block_bytes = packing::most_chunk_bytes;
+// And no bundle.
+inline constexpr std::uint32_t most_bundle_bytes = 4U << 20U;
 
 struct BlockShape {
   std::uint32_t cells = 1;
@@ -56,7 +60,7 @@ struct ChunkHead {
   std::uint64_t packed = 0;  // bytes of its frames
 };
 
-struct BlockHead {
+struct BundleHead {
   std::uint32_t cells = 0;
   std::vector<ChunkHead> chunks;
 
@@ -67,18 +71,18 @@ struct BlockHead {
 inline constexpr std::size_t head_size_bytes = sizeof(std::uint32_t);
 [[nodiscard]] std::uint32_t head_size(std::span<const std::byte> first);
 // A head that is all there. Throws Error(damaged); what it declares is within the limits.
-[[nodiscard]] BlockHead read_head(std::span<const std::byte> head);
+[[nodiscard]] BundleHead read_head(std::span<const std::byte> head);
 
 // What the bytes of a row are; nothing for those that are no numbers.
 using ContentType = std::optional<ElementType>;
 
-// Packs blocks, each chunk in the way that a sample of the same kind showed to be best. One for
+// Packs bundles, each chunk in the way that a sample of the same kind showed to be best. One for
 // each thread and put.
-class BlockPacker {
+class BundlePacker {
  public:
-  explicit BlockPacker(int level) : level_(level) {}
+  explicit BundlePacker(int level) : level_(level) {}
 
-  // Fills `packed`. `kind`: blocks of one kind have the same tensors; `types` are theirs.
+  // Fills `packed`. `kind`: bundles of one kind have the same tensors; `types` are theirs.
   void pack(std::uint64_t kind, std::span<const ContentType> types, const BlockShape& shape,
             std::span<const std::byte> raw, ByteVector& packed);
 
@@ -98,21 +102,30 @@ class BlockPacker {
   ByteVector frames_;
 };
 
-// Unpacks chunks and whole blocks. One for each thread.
-class BlockUnpacker {
+// Unpacks chunks and whole bundles. One for each thread.
+class BundleUnpacker {
  public:
   // The raw bytes of one chunk, until the next call. Throws Error(damaged).
   [[nodiscard]] const ByteVector& chunk(const ChunkHead& head, std::span<const std::byte> frames);
-  // Fills `raw` with all bytes of a packed block; returns its head.
-  BlockHead block(std::span<const std::byte> packed, ByteVector& raw);
+  // Fills `raw` with all bytes of a packed bundle; returns its head.
+  BundleHead bundle(std::span<const std::byte> packed, ByteVector& raw);
 
  private:
   packing::ChunkTools tools_;
   packing::ChunkData work_;
 };
 
-// Whether two raw blocks of the same tensors agree in all cells that both have.
-[[nodiscard]] bool begin_alike(const BlockShape& a, std::span<const std::byte> raw_a,
-                               const BlockShape& b, std::span<const std::byte> raw_b);
+// Raw bytes with their shape, held by somebody else.
+struct RawView {
+  const BlockShape& shape;
+  std::span<const std::byte> raw;
+};
+
+// Whether `count` cells of both are equal, from a cell of each on. False where the tensors differ
+// or one has not so many.
+[[nodiscard]] bool cells_alike(const RawView& a, std::uint32_t first_a, const RawView& b,
+                               std::uint32_t first_b, std::uint32_t count);
+// Appends `count` cells, as the raw bytes of a block of their own.
+void append_cells(const RawView& from, std::uint32_t first, std::uint32_t count, ByteVector& out);
 
 }  // namespace kvtool::store

@@ -1,4 +1,5 @@
-// The raw blocks of a dump's file, one after another, in the order of its recipe.
+// The raw blocks of a dump's file, one after another, in the order of its recipe, and in batches of
+// neighbours that could be one bundle.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,18 @@ class BlockMaker {
  public:
   BlockMaker(const Dump& dump, const Cut& cut);
 
-  struct Block {
-    std::uint64_t kind = 0;  // blocks of one kind have the same tensors
+  struct Batch {
+    std::uint64_t kind = 0;  // batches of one kind have the same tensors
     std::vector<ContentType> types;
-    BlockShape shape;
+    BlockShape shape;  // of all blocks together
     ByteVector raw;
+    std::vector<std::uint32_t> ends;  // where each block's cells end
     bool of_cells = false;
+
+    [[nodiscard]] RawView view() const { return {shape, raw}; }
   };
-  // Fills `block` with the next one; false at the end.
-  bool next(Block& block);
+  // Fills `batch` with the next blocks; false at the end.
+  bool next(Batch& batch);
 
  private:
   // Rows of one tensor in the order of the blocks.
@@ -30,8 +34,9 @@ class BlockMaker {
     RowReader reader;
   };
 
-  bool next_bytes(Block& block);
-  bool next_cells(Block& block);
+  bool next_bytes(Batch& batch);
+  bool next_cells(Batch& batch);
+  void take_blocks(Batch& batch);
   void begin_part();
   void begin_group();
   void read_ranges(const BytesPart& part, std::uint64_t first, std::span<std::byte> out) const;
@@ -45,7 +50,8 @@ class BlockMaker {
   std::size_t cells_part_ = 0;
   std::size_t group_ = 0;
   std::size_t cells_block_ = 0;
-  std::vector<Rows> rows_;  // of the tensors of the group
+  std::vector<Rows> rows_;        // of the tensors of the group
+  std::uint64_t widest_row_ = 1;  // bytes, among them
 };
 
 }  // namespace kvtool::store

@@ -1,36 +1,39 @@
-// Packed blocks read back.
+// Packed bundles read back.
 #pragma once
+
+#include <optional>
 
 #include "store/block.h"
 #include "store/block_storage.h"
 
 namespace kvtool::store {
 
-// A block with its raw bytes.
-struct RawBlock {
+// A bundle with its raw bytes.
+struct RawBundle {
   BlockShape shape;
   ByteVector raw;
+
+  [[nodiscard]] RawView view() const { return {shape, raw}; }
 };
 
-// Reads blocks whole, one after another in the same memory.
-class BlockReader {
+// Reads bundles whole, one after another in the same memory.
+class BundleReader {
  public:
-  explicit BlockReader(const BlockStorage& storage) : storage_(storage) {}
+  explicit BundleReader(const BlockStorage& storage) : storage_(storage) {}
 
-  // All that lies at a place, until the next call. Throws Error(io, damaged).
-  const RawBlock& read(const BlockPlace& place);
+  // All that lies at a place, until the next call; the same place again costs nothing. Throws
+  // Error(io, damaged).
+  const RawBundle& read(const BlockPlace& place);
 
  private:
   const BlockStorage& storage_;
-  BlockUnpacker unpacker_;
+  BundleUnpacker unpacker_;
   ByteVector packed_;
-  RawBlock block_;
+  std::optional<BlockPlace> place_;  // of what is in bundle_
+  RawBundle bundle_;
 };
 
 // Only the head. Throws Error(io, damaged).
-[[nodiscard]] BlockHead read_block_head(const BlockStorage& storage, const BlockPlace& place);
-
-// The first `cells` cells of a block.
-[[nodiscard]] RawBlock first_cells(const RawBlock& block, std::uint32_t cells);
+[[nodiscard]] BundleHead read_bundle_head(const BlockStorage& storage, const BlockPlace& place);
 
 }  // namespace kvtool::store

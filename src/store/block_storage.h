@@ -9,7 +9,7 @@
 
 namespace kvtool::store {
 
-// A packed block, or anything else that was added: bytes of one file of blocks.
+// A packed bundle of blocks: bytes of one file of blocks.
 struct BlockPlace {
   std::uint64_t file = 0;
   std::uint64_t offset = 0;
@@ -18,15 +18,15 @@ struct BlockPlace {
   auto operator<=>(const BlockPlace&) const = default;
 };
 
-// Blocks that are being added. They last from finish() on; without it they vanish.
+// Bundles that are being added. They last from finish() on; without it they vanish.
 class BlockAddition {
  public:
   virtual ~BlockAddition() = default;
   // Throws Error(io).
-  virtual BlockPlace add(std::span<const std::byte> block) = 0;
-  // A block that was added here.
+  virtual BlockPlace add(std::span<const std::byte> bundle) = 0;
+  // A bundle that was added here.
   virtual void read(const BlockPlace& place, std::span<std::byte> out) const = 0;
-  // Makes the blocks last, whatever happens to the machine. Throws Error(io).
+  // Makes the bundles last, whatever happens to the machine. Throws Error(io).
   virtual void finish() = 0;
 };
 
@@ -39,11 +39,11 @@ class BlockStorage {
  public:
   virtual ~BlockStorage() = default;
   [[nodiscard]] virtual std::unique_ptr<BlockAddition> begin() = 0;
-  // Bytes of a block from `offset` on, which must all be there. Several threads may call it at
+  // Bytes of a bundle from `offset` on, which must all be there. Several threads may call it at
   // once. Throws Error(io, damaged).
   virtual void read(const BlockPlace& place, std::uint64_t offset,
                     std::span<std::byte> out) const = 0;
-  // All files whose blocks last.
+  // All files whose bundles last.
   [[nodiscard]] virtual std::vector<BlockFile> files() const = 0;
   // For whoever is alone with the storage:
   virtual void remove(std::uint64_t file) = 0;

@@ -10,7 +10,8 @@ namespace {
 // Blocks that begin with one cell can be many; comparing a few finds the one that grows.
 constexpr int most_beginnings = 4;
 
-constexpr char block_columns[] = "id, low, high, beginning, cells, bytes, file, offset, size";
+constexpr char block_columns[] =
+    "id, low, high, beginning, cells, bytes, file, offset, size, first";
 
 BlockRow block_in(const Statement& row) {
   BlockRow block;
@@ -20,6 +21,7 @@ BlockRow block_in(const Statement& row) {
   block.cells = static_cast<std::uint32_t>(row.count(4));
   block.bytes = row.count(5);
   block.place = {row.count(6), row.count(7), row.count(8)};
+  block.first = static_cast<std::uint32_t>(row.count(9));
   return block;
 }
 
@@ -82,14 +84,25 @@ BlockId BlockTable::add(const NewBlock& block, const Catalogue::SameContent& sam
   if (const auto found = added_meanwhile(row, same)) return *found;
   database_
       .prepare(
-          "INSERT INTO blocks (low, high, beginning, cells, bytes, file, offset, size)"
-          " VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+          "INSERT INTO blocks (low, high, beginning, cells, bytes, file, offset, size, first)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .with(stored_bits(row.name.low), stored_bits(row.name.high), stored_bits(row.beginning),
-            row.cells, row.bytes, row.place.file, row.place.offset, row.place.size)
+            row.cells, row.bytes, row.place.file, row.place.offset, row.place.size, row.first)
       .run();
   const auto id = static_cast<BlockId>(database_.last_row());
-  if (block.superseded) move({*block.superseded, row.place});
+  if (block.superseded) supersede(*block.superseded, row);
   return id;
+}
+
+// What is the beginning of a block lies in it from now on.
+void BlockTable::supersede(const BlockRow& old, const BlockRow& row) {
+  database_
+      .prepare(
+          "UPDATE blocks SET file = ?, offset = ?, size = ?, first = ?"
+          " WHERE file = ? AND offset = ? AND first = ? AND cells <= ?")
+      .with(row.place.file, row.place.offset, row.place.size, row.first, old.place.file,
+            old.place.offset, old.first, old.cells)
+      .run();
 }
 
 void BlockTable::remove(BlockId id) {

@@ -33,10 +33,11 @@ class BlockTable {
   // Adds a block, unless one of the same content was added meanwhile. Returns its id.
   BlockId add(const NewBlock& block, const Catalogue::SameContent& same);
   void remove(BlockId id);
-  // All blocks that lie at a place lie elsewhere from now on.
+  // The bundle at a place, with all its blocks, lies elsewhere from now on.
   void move(const Move& move);
 
  private:
+  void supersede(const BlockRow& old, const BlockRow& row);
   std::optional<BlockId> added_meanwhile(const BlockRow& row, const Catalogue::SameContent& same);
 
   Database& database_;

@@ -19,8 +19,7 @@ namespace kvtool::store {
 
 using EntryId = std::uint64_t;
 
-// A block of the catalogue. Its place can hold more cells than it has: those of a block that begins
-// with it.
+// A block of the catalogue: some cells of the bundle at its place.
 struct BlockRow {
   BlockId id = 0;
   BlockName name;
@@ -28,12 +27,13 @@ struct BlockRow {
   std::uint32_t cells = 1;
   std::uint64_t bytes = 0;  // raw
   BlockPlace place;
+  std::uint32_t first = 0;  // its first cell in the bundle
 };
 
 // A block that a put found no other for.
 struct NewBlock {
-  BlockRow row;                          // without id
-  std::optional<BlockPlace> superseded;  // blocks there are the first cells of this one from now on
+  BlockRow row;                        // without id
+  std::optional<BlockRow> superseded;  // from now on, it and what it begins with lie in this one
 };
 
 // A block of a put: one that is there, or one of its new ones.
@@ -76,7 +76,7 @@ struct EntryUse {
   std::vector<BlockId> blocks;  // each once
 };
 
-// Blocks that lie elsewhere from now on.
+// A bundle that lies elsewhere from now on.
 struct Move {
   BlockPlace from;
   BlockPlace to;

@@ -16,7 +16,8 @@ CREATE TABLE blocks (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   low INTEGER NOT NULL, high INTEGER NOT NULL, beginning INTEGER NOT NULL,
   cells INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  file INTEGER NOT NULL, offset INTEGER NOT NULL, size INTEGER NOT NULL);
+  file INTEGER NOT NULL, offset INTEGER NOT NULL, size INTEGER NOT NULL,
+  first INTEGER NOT NULL);
 CREATE INDEX blocks_by_name ON blocks (low, high);
 CREATE INDEX blocks_by_beginning ON blocks (beginning, cells) WHERE beginning <> 0;
 CREATE INDEX blocks_by_place ON blocks (file, offset);

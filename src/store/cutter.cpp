@@ -16,6 +16,8 @@ constexpr std::uint64_t own_part_bytes = 4U << 10U;
 constexpr std::uint32_t small_blocks = 8U << 10U;
 constexpr std::uint32_t large_blocks = 256U << 10U;
 constexpr std::uint64_t large_part_bytes = 1U << 20U;
+// A block of 8 cells holds tensors up to this size together: many blocks go into a bundle.
+constexpr std::uint64_t group_bytes = 128U << 10U;
 
 // Where a cell stands among those of its stream: cells that go into one block are neighbours.
 struct CellKey {
@@ -129,7 +131,7 @@ class Cutter {
     std::uint64_t in_group = 0;
     for (const CutTensor& t : tensors) {
       const std::uint64_t bytes = t.tensor->cell_bytes() * most;
-      if (in_group > 0 && in_group + bytes > most_block_bytes) {
+      if (in_group > 0 && in_group + bytes > group_bytes) {
         part.group_ends.push_back(static_cast<std::uint32_t>(part.tensors.size()));
         in_group = 0;
       }

@@ -19,7 +19,7 @@ namespace kvtool::store {
 using BlockId = std::uint64_t;
 
 // Cells of a block at most: so many positions of a sequence, where rows are not too large for that.
-inline constexpr std::uint32_t cells_per_block = 16;
+inline constexpr std::uint32_t cells_per_block = 8;
 
 struct BytesPart {
   std::vector<Extent> ranges;

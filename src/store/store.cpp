@@ -68,11 +68,11 @@ packing::FileHash hash_of(const Source& source,
 // Two processes can put the same block at the same time.
 Catalogue::SameContent same_content(const BlockStorage& storage) {
   return [&storage](const BlockRow& a, const BlockRow& b) {
-    BlockReader reader(storage);
+    BundleReader reader_a(storage);
+    BundleReader reader_b(storage);
     try {
-      const RawBlock x = first_cells(reader.read(a.place), a.cells);
-      const RawBlock y = first_cells(reader.read(b.place), b.cells);
-      return x.shape == y.shape && x.raw == y.raw;
+      return a.cells == b.cells && cells_alike(reader_a.read(a.place).view(), a.first,
+                                               reader_b.read(b.place).view(), b.first, a.cells);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::damaged) throw;
       return false;  // what is damaged on the disk stands for nothing

@@ -34,7 +34,7 @@ StoredSource::StoredSource(std::string name, Recipe recipe, Catalogue& catalogue
   std::vector<BlockId> ids;
   for_each_block(recipe_, [&](const BlockId& id) { ids.push_back(id); });
   const std::vector<BlockRow> rows = catalogue.blocks(ids);
-  for (std::size_t i = 0; i < ids.size(); ++i) places_[ids[i]] = rows[i].place;
+  for (std::size_t i = 0; i < ids.size(); ++i) spots_[ids[i]] = {rows[i].place, rows[i].first};
   add_segments();
   place_cells();
 }
@@ -105,13 +105,13 @@ void StoredSource::read_at(std::uint64_t offset, std::span<std::byte> out) const
 }
 
 void StoredSource::fail(const BlockPlace& place, const char* problem) const {
-  throw Error(ErrorKind::damaged, Place{place.offset, "block"}, problem).in_file(name_);
+  throw Error(ErrorKind::damaged, Place{place.offset, "bundle"}, problem).in_file(name_);
 }
 
-const BlockHead& StoredSource::head_of(const BlockPlace& place) const {
+const BundleHead& StoredSource::head_of(const BlockPlace& place) const {
   const auto found = heads_.find(place);
   if (found != heads_.end()) return found->second;
-  return heads_.emplace(place, read_block_head(storage_, place)).first->second;
+  return heads_.emplace(place, read_bundle_head(storage_, place)).first->second;
 }
 
 const ByteVector& StoredSource::chunk_of(const BlockPlace& place, std::size_t chunk) const {
@@ -133,7 +133,7 @@ void StoredSource::read_bytes(const Segment& segment, std::uint64_t at,
   at += segment.first;
   while (!out.empty()) {
     const BlockPlace& place =
-        places_.at(part.blocks[static_cast<std::size_t>(at / part.block_bytes)]);
+        spots_.at(part.blocks[static_cast<std::size_t>(at / part.block_bytes)]).place;
     const ByteVector& raw = chunk_of(place, 0);
     const auto inside = static_cast<std::size_t>(at % part.block_bytes);
     if (raw.size() <= inside) fail(place, "is shorter than its entry says");
@@ -147,8 +147,9 @@ void StoredSource::read_bytes(const Segment& segment, std::uint64_t at,
 StoredSource::Rows StoredSource::rows_of(const Segment& segment, std::size_t block) const {
   const CellsPart& part = recipe_.cells[segment.part];
   const std::size_t group = group_of(part, segment.first);
-  const BlockPlace& place = places_.at(part.block(group, block));
-  const BlockHead& head = head_of(place);
+  const auto& [place, first] = spots_.at(part.block(group, block));
+  const BundleHead& head = head_of(place);
+  if (first >= head.cells) fail(place, "has fewer cells than its entry says");
   std::size_t tensor = static_cast<std::size_t>(segment.first) - first_of_group(part, group);
   for (std::size_t c = 0; c < head.chunks.size(); ++c) {
     const ChunkHead& chunk = head.chunks[c];
@@ -157,8 +158,10 @@ StoredSource::Rows StoredSource::rows_of(const Segment& segment, std::size_t blo
       continue;
     }
     if (chunk.row_bytes != part.tensors[segment.first].cell_bytes) break;
-    const std::size_t bytes = std::size_t{chunk.row_bytes} * head.cells;
-    return {std::span(chunk_of(place, c)).subspan(tensor * bytes, bytes), head.cells};
+    const std::size_t row = chunk.row_bytes;
+    const std::size_t cells = head.cells - first;
+    return {std::span(chunk_of(place, c)).subspan((tensor * head.cells + first) * row, cells * row),
+            head.cells - first};
   }
   fail(place, "does not hold what its entry says");
 }

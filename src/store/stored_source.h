@@ -33,6 +33,11 @@ class StoredSource final : public Source {
     std::size_t part = 0;
     std::uint64_t first = 0;  // bytes: where it begins in the part; cells: the tensor
   };
+  // Where a block is.
+  struct Spot {
+    BlockPlace place;
+    std::uint32_t first = 0;  // its first cell in the bundle
+  };
   // Where each cell of a part is.
   struct CellPlaces {
     std::vector<std::uint32_t> block;
@@ -48,7 +53,7 @@ class StoredSource final : public Source {
   // The rows of one tensor in one block.
   struct Rows {
     std::span<const std::byte> bytes;  // of the first cell on
-    std::uint32_t cells = 0;
+    std::uint32_t cells = 0;           // in the bundle, from that one on
   };
 
   void add_segments();
@@ -60,7 +65,7 @@ class StoredSource final : public Source {
   void load_band(const Segment& segment, std::uint64_t channel) const;
   void turn_block(const Segment& segment, std::size_t block, ByteVector& turned) const;
   Rows rows_of(const Segment& segment, std::size_t block) const;
-  const BlockHead& head_of(const BlockPlace& place) const;
+  const BundleHead& head_of(const BlockPlace& place) const;
   const ByteVector& chunk_of(const BlockPlace& place, std::size_t chunk) const;
   [[noreturn]] void fail(const BlockPlace& place, const char* problem) const;
 
@@ -68,12 +73,12 @@ class StoredSource final : public Source {
   Recipe recipe_;
   const BlockStorage& storage_;
   std::shared_ptr<const void> keep_alive_;
-  std::map<BlockId, BlockPlace> places_;
+  std::map<BlockId, Spot> spots_;
   std::vector<Segment> segments_;
   std::vector<CellPlaces> cells_;  // of each part of cells
 
-  mutable BlockUnpacker unpacker_;
-  mutable std::map<BlockPlace, BlockHead> heads_;
+  mutable BundleUnpacker unpacker_;
+  mutable std::map<BlockPlace, BundleHead> heads_;
   mutable packing::RecentChunks<std::pair<BlockPlace, std::size_t>> chunks_;
   mutable Band band_;
 };

@@ -82,7 +82,7 @@ Inputs packed_dumps() {
   return all;
 }
 
-// The first block of each kind, the recipe and the facts of each dump, and stamps of models.
+// The first bundle of each kind, the recipe and the facts of each dump, and stamps of models.
 Inputs stored_parts() {
   Inputs all;
   const auto add = [&](unsigned kind, std::span<const std::byte> bytes) {
@@ -92,12 +92,12 @@ Inputs stored_parts() {
     const Dump dump = open_dump(memory_source("seed", bytes));
     store::Cut cut = store::cut(dump);
     store::BlockMaker maker(dump, cut);
-    store::BlockPacker packer(1);
-    store::BlockMaker::Block block;
+    store::BundlePacker packer(1);
+    store::BlockMaker::Batch batch;
     ByteVector packed;
-    for (std::uint64_t kind = UINT64_MAX; maker.next(block); kind = block.kind) {
-      if (block.kind == kind) continue;
-      packer.pack(block.kind, block.types, block.shape, block.raw, packed);
+    for (std::uint64_t kind = UINT64_MAX; maker.next(batch); kind = batch.kind) {
+      if (batch.kind == kind) continue;
+      packer.pack(batch.kind, batch.types, batch.shape, batch.raw, packed);
       add(0, packed);
     }
     for (store::BytesPart& part : cut.recipe.bytes)

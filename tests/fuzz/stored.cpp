@@ -10,12 +10,12 @@
 namespace kvtool::fuzz {
 namespace {
 
-void try_block(std::span<const std::byte> bytes) {
-  store::BlockUnpacker unpacker;
+void try_bundle(std::span<const std::byte> bytes) {
+  store::BundleUnpacker unpacker;
   store::ByteVector raw;
-  const store::BlockShape shape = unpacker.block(bytes, raw).shape();
-  require(raw.size() == shape.bytes(), "a block has another size than its head says");
-  require(raw.size() <= store::most_block_bytes, "a block is too large");
+  const store::BlockShape shape = unpacker.bundle(bytes, raw).shape();
+  require(raw.size() == shape.bytes(), "a bundle has another size than its head says");
+  require(raw.size() <= store::most_bundle_bytes, "a bundle is too large");
 }
 
 void try_recipe(std::span<const std::byte> bytes) {
@@ -42,7 +42,7 @@ void try_stamp(std::span<const std::byte> bytes) {
 void try_input(std::span<const std::byte> input) {
   Choices choices(input);
   switch (choices.byte() % 4) {
-    case 0: return try_block(choices.rest());
+    case 0: return try_bundle(choices.rest());
     case 1: return try_recipe(choices.rest());
     case 2: return try_facts(choices.rest());
     default: return try_stamp(choices.rest());

@@ -66,7 +66,7 @@ TEST(StoreFault, ACollectionThatFailsLosesNothing) {
   int call = 1;
   for (;; ++call) {
     StoreParts parts;
-    parts.put("long", *made(300));
+    parts.put("long", *made(1000));
     parts.put("short", *made(64));
     store::SqliteCatalogue catalogue(parts.database());
     catalogue.remove("long");

@@ -35,9 +35,10 @@ class StoreParts {
     MediaIndex media;
     entry.media = &media;
     catalogue.add(entry, [&](const store::BlockRow& a, const store::BlockRow& b) {
-      store::BlockReader reader(storage);
-      const ByteVector raw = reader.read(a.place).raw;
-      return reader.read(b.place).raw == raw;
+      store::BundleReader reader_a(storage);
+      store::BundleReader reader_b(storage);
+      return cells_alike(reader_a.read(a.place).view(), a.first, reader_b.read(b.place).view(),
+                         b.first, a.cells);
     });
     return report;
   }
