@@ -110,15 +110,22 @@ class Sharer {
   }
 
   // The places with which both sequences begin alike.
-  std::vector<Place> common_places(SequenceId a, SequenceId b) const {
+  std::vector<Place> common_places(SequenceId a, SequenceId b) {
     std::vector<Place> places = same_places(a, b);
     for (const SharedStream& shared : streams_) keep_equal(shared, a, b, places);
     return places;
   }
 
-  std::vector<Place> same_places(SequenceId a, SequenceId b) const {
-    const std::vector<TokenId> tokens_a = known_tokens(dump_, a);
-    const std::vector<TokenId> tokens_b = known_tokens(dump_, b);
+  // Each is asked for with every other sequence, and looks at all cells.
+  const std::vector<TokenId>& tokens_of(SequenceId id) {
+    const auto [found, fresh] = tokens_.try_emplace(id);
+    if (fresh) found->second = known_tokens(dump_, id);
+    return found->second;
+  }
+
+  std::vector<Place> same_places(SequenceId a, SequenceId b) {
+    const std::vector<TokenId>& tokens_a = tokens_of(a);
+    const std::vector<TokenId>& tokens_b = tokens_of(b);
     const Ownership& cells = streams_.front().ownership;
     std::vector<Place> places;
     auto x = cells.cells(a).begin();
@@ -163,6 +170,7 @@ class Sharer {
   const Dump& dump_;
   double tolerance_;
   std::vector<SharedStream> streams_;
+  std::map<SequenceId, std::vector<TokenId>> tokens_;
 };
 
 // Attention caches, those that keep every cell first.

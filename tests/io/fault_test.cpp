@@ -1,6 +1,7 @@
 // Every call to the disk of every kind of rewrite fails once: the old file stays whole or the new one
 // is, nothing is left beside it, and the error says what happened.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -97,6 +98,7 @@ class FaultTest : public testing::TestWithParam<std::string> {
     put_old_file();
   }
   void TearDown() override { fs::remove_all(folder_); }
+  static void TearDownTestSuite() { fmt::print("{} faults injected\n", faults); }
 
   fs::path target() const { return folder_ / "out"; }
   void put_old_file() const { std::ofstream(target(), std::ios::binary) << old_content; }
@@ -135,6 +137,7 @@ class FaultTest : public testing::TestWithParam<std::string> {
       disk.no_unnamed_files = no_unnamed_files;
       const bool refused = is_refused(disk);
       if (disk.failed().empty()) return errors;
+      ++faults;
       SCOPED_TRACE(disk.failed() + ", call " + std::to_string(call));
       const std::string found = content_of(target());
       EXPECT_TRUE(refused || !must_be_told(disk.failed()));
@@ -157,6 +160,7 @@ class FaultTest : public testing::TestWithParam<std::string> {
   }
 
  private:
+  static inline int faults = 0;
   fs::path folder_;
 };
 

@@ -1,0 +1,152 @@
+// No quadratic time: 200,000 cells of 256 sequences take about four times as long as 50,000. Processor
+// time is compared, best of three, so that a busy machine does not matter.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <limits>
+#include <memory>
+
+#include "kvtool/check.h"
+#include "kvtool/compare.h"
+#include "kvtool/edit.h"
+#include "kvtool/facts.h"
+#include "kvtool/open.h"
+#include "kvtool/sequences.h"
+#include "kvtool/share.h"
+#include "kvtool/source.h"
+#include "kvtool/write.h"
+#include "support/made_dump.h"
+
+namespace kvtool::test {
+namespace {
+
+using DumpPtr = std::shared_ptr<const Dump>;
+
+constexpr std::uint32_t few = 50'000;
+constexpr std::uint32_t factor = 4;
+// Linear work would grow 4 times, quadratic 16 times.
+constexpr double most_growth = 9;
+
+DumpPtr made(std::uint32_t cells, std::uint32_t sequences = 256) {
+  Shape shape;
+  shape.cells = cells;
+  shape.sequences = sequences;
+  shape.shared = 64;
+  shape.unused = cells / 10;
+  shape.order = CellOrder::random;
+  shape.layers = 1;
+  shape.width = 32;
+  shape.k_type = shape.v_type = ElementType::q8_0;
+  return made_dump(shape);
+}
+
+DumpPtr written(const Plan& plan) {
+  MemorySink sink;
+  write_plan(plan, sink);
+  return std::make_shared<const Dump>(open_dump(memory_source("written", sink.bytes())));
+}
+
+template <class Function>
+double seconds_of(const Function& function) {
+  double best = std::numeric_limits<double>::max();
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t begin = std::clock();
+    function();
+    best = std::min(best, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+  }
+  return best;
+}
+
+class Growth : public ::testing::Test {
+ protected:
+  static double of(const std::function<void(const DumpPtr&)>& work) {
+    static const DumpPtr small = made(few);
+    static const DumpPtr large = made(few * factor);
+    return of(work, small, large);
+  }
+
+  static double of(const std::function<void(const DumpPtr&)>& work, const DumpPtr& small,
+                   const DumpPtr& large) {
+    const double before = seconds_of([&] { work(small); });
+    const double after = seconds_of([&] { work(large); });
+    RecordProperty("seconds", std::to_string(after));
+    // a thousandth of a second is below what the clock tells apart
+    return after / std::max(before, 0.001);
+  }
+};
+
+TEST_F(Growth, Open) {
+  EXPECT_LT(of([](const DumpPtr& d) { static_cast<void>(open_dump(d->source)); }), most_growth);
+}
+
+TEST_F(Growth, FactsOfSequences) {
+  const double growth = of([](const DumpPtr& d) {
+    EXPECT_EQ(sequences_of(d->state.memories[0], false).size(), 256U);
+  });
+  EXPECT_LT(growth, most_growth);
+}
+
+TEST_F(Growth, Check) {
+  EXPECT_LT(of([](const DumpPtr& d) { static_cast<void>(check(*d)); }), most_growth);
+}
+
+TEST_F(Growth, TokensOfASequence) {
+  EXPECT_LT(of([](const DumpPtr& d) { static_cast<void>(known_tokens(*d, 7)); }), most_growth);
+}
+
+TEST_F(Growth, Defrag) {
+  EXPECT_LT(of([](const DumpPtr& d) { static_cast<void>(written(defrag(d))); }), most_growth);
+}
+
+// Every sequence is compared with every other, so there are fewer.
+TEST_F(Growth, Share) {
+  const auto share = [](const DumpPtr& d) {
+    Plan plan = Plan::of(d);
+    share_equal_cells(plan);
+  };
+  const double growth = of(share, made(few, 8), made(few * factor, 8));
+  EXPECT_LT(growth, most_growth);
+}
+
+TEST_F(Growth, RemovalFromEverySequence) {
+  const double growth = of([](const DumpPtr& d) {
+    SequenceEdit edit = SequenceEdit::of(d);
+    PositionChange change;
+    change.removed = {{10, 20}};
+    change_positions(edit, change);
+    static_cast<void>(written(edit.plan));
+  });
+  EXPECT_LT(growth, most_growth);
+}
+
+TEST_F(Growth, OneSequenceKept) {
+  const double growth = of([](const DumpPtr& d) {
+    SequenceEdit edit = SequenceEdit::of(d);
+    keep_sequence(edit, 7);
+    static_cast<void>(written(edit.plan));
+  });
+  EXPECT_LT(growth, most_growth);
+}
+
+TEST_F(Growth, Compare) {
+  const double growth = of([](const DumpPtr& d) {
+    static_cast<void>(compare(*d, *written(defrag(d))));  // no cell is where it was
+  });
+  EXPECT_LT(growth, most_growth);
+}
+
+// What all of these must notice.
+TEST_F(Growth, QuadraticWorkIsNoticed) {
+  const double growth = of([](const DumpPtr& d) {
+    volatile std::uint64_t sum = 0;
+    const std::uint64_t cells = d->state.memories[0].streams[0].cells.size() / 20;
+    for (std::uint64_t a = 0; a < cells; ++a)
+      for (std::uint64_t b = 0; b < cells; ++b) sum = sum + b;
+  });
+  EXPECT_GT(growth, most_growth);
+}
+
+}  // namespace
+}  // namespace kvtool::test
