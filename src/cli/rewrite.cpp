@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/companions.h"
 #include "cli/progress.h"
@@ -23,6 +24,9 @@ void require_destination(const RewriteOptions& options, const Source& source) {
     throw Error(ErrorKind::usage, "where to? give -o OUT or --in-place");
   if (options.in_place && options.input.file == "-")
     throw Error(ErrorKind::usage, "standard input cannot be rewritten in place");
+  std::error_code ignored;
+  if (options.in_place && !std::filesystem::is_regular_file(options.input.file, ignored))
+    throw Error(ErrorKind::usage, "is no regular file; give -o OUT").in_file(options.input.file);
   if (options.in_place && packing_of(source))
     throw Error(ErrorKind::refused, "is compressed and would not be afterwards; give -o OUT")
         .in_file(options.input.file);
