@@ -4,6 +4,8 @@
 // Input: a byte that chooses the edit, six that say where, and the file.
 #include <algorithm>
 #include <array>
+#include <set>
+#include <tuple>
 
 #include "fuzz/target.h"
 #include "kvtool/compare.h"
@@ -123,6 +125,21 @@ constexpr std::array edits = {
     Edit{false, converted_like},
 };
 
+// Whether a position of a sequence has one cell. Where a damaged file gives it two, nothing but
+// their order says which is which.
+bool tells_cells_apart(const Dump& dump) {
+  bool apart = true;
+  for_each_stream(dump, [&](const Stream& stream) {
+    std::set<std::tuple<SequenceId, Position, std::int32_t, std::int32_t>> seen;
+    for (std::size_t c = 0; c < stream.cells.size(); ++c)
+      for (const SequenceId id : stream.cells.sequences(c)) {
+        const CellExtra extra = stream.cells.extra(c);
+        apart = seen.emplace(id, stream.cells.position(c), extra.x, extra.y).second && apart;
+      }
+  });
+  return apart;
+}
+
 // What was written is as large as foretold and is a sound dump of its own.
 void check_written(const Dump& before, const Plan& plan, bool keeps_content) {
   const test::ByteVector bytes = test::rewritten(plan);
@@ -137,7 +154,8 @@ void check_written(const Dump& before, const Plan& plan, bool keeps_content) {
   }
   const std::string flaw = test::flaw_of(outcome.dump, bytes);
   require(flaw.empty(), flaw);
-  if (keeps_content) require(compare(before, *outcome.dump).same(), "the content is the same");
+  if (keeps_content && tells_cells_apart(before))
+    require(compare(before, *outcome.dump).same(), "the content is the same");
 }
 
 }  // namespace
