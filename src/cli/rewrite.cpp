@@ -70,8 +70,6 @@ void require_same_file(const std::string& path, const Source& source) {
   if (::fstat(source.descriptor(), &read) != 0) return;  // was spooled, and has no file
   const bool found = ::stat(path.c_str(), &named) == 0;
   if (found && named.st_ino == read.st_ino && named.st_dev == read.st_dev) return;
-  if (found && !S_ISREG(named.st_mode))
-    throw Error(ErrorKind::usage, "is no regular file; give -o OUT").in_file(path);
   throw Error(ErrorKind::io, "another file took this name while it was read").in_file(path);
 }
 
