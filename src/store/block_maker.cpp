@@ -6,7 +6,7 @@ namespace kvtool::store {
 namespace {
 
 // All transposed tensors of a group together read so much at once.
-constexpr std::uint64_t bands_bytes = 24U << 20U;
+constexpr std::uint64_t bands_bytes = 12U << 20U;
 // Blocks that are packed together: rows of one tensor up to this size, and not more cells than that.
 constexpr std::uint64_t batch_chunk_bytes = 256U << 10U;
 constexpr std::uint64_t most_batch_cells = 128;
