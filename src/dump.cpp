@@ -20,6 +20,13 @@ std::uint64_t Tensor::cell_elements() const {
   return (row_bytes - t.row_header_bytes) / t.block_bytes * t.block_elements;
 }
 
+std::uint64_t Stream::cell_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Layer& layer : layers)
+    bytes = checked_add(bytes, checked_add(layer.k.cell_bytes(), layer.v.cell_bytes()));
+  return bytes;
+}
+
 bool cannot_rewind(const Memory& memory) {
   return memory.kind == MemoryKind::recurrent || memory.role == "window";
 }

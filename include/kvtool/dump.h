@@ -138,6 +138,8 @@ struct Stream {
                                    // an opened dump has the stream itself as its only run
   std::shared_ptr<const CacheRope> rope;  // how K turns with its position; none in an opened dump,
                                           // needed where a run of `origin` is shifted
+  // Bytes of one cell's K and V in all layers. Throws Error(damaged) on overflow.
+  [[nodiscard]] std::uint64_t cell_bytes() const;
 };
 
 enum class MemoryKind {

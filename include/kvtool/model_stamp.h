@@ -22,7 +22,7 @@ enum class StampClass {
 
 struct StampFact {
   StampClass stamp_class = StampClass::hard;
-  std::string key;  // a key of the file, or "tensors", "tensor_types", "vocabulary", "weights", ...
+  std::string key;  // a key of the file, or "tensors", "tensor_types", "weights", ...
   std::string value;  // a number, a short text, or the XXH3-128 of what is long
   bool operator==(const StampFact&) const = default;
 };

@@ -53,7 +53,7 @@ struct PutReport {
   std::uint64_t added_bytes = 0;     // by which the files of blocks grew
   std::uint64_t blocks = 0;          // that make up the file
   std::uint64_t new_blocks = 0;      // of these, written now
-  std::vector<std::string> evicted;  // entries that made room for it, see StoreInit::budget
+  std::vector<std::string> evicted;  // entries that made room for it, see init()
 };
 
 // Which entries `best` is about.
@@ -96,22 +96,22 @@ struct VerifyReport {
   std::vector<std::string> problems;  // one sentence each; empty: the store is sound
 };
 
-// What a store takes, bytes.
-struct StoreSizes {
-  std::uint64_t entries = 0;
-  std::uint64_t file_bytes = 0;   // of all files that were put, together
-  std::uint64_t block_bytes = 0;  // of the files of blocks
-  std::uint64_t live_bytes = 0;   // of these, blocks that an entry needs
-  std::uint64_t catalogue_bytes = 0;
-  std::optional<std::uint64_t> budget;
-};
-
-// One entry's share.
+// One entry's share, bytes.
 struct EntrySizes {
   std::string name;
   std::uint64_t file_bytes = 0;
   std::uint64_t packed_bytes = 0;  // of its blocks
   std::uint64_t own_bytes = 0;     // of these, blocks that no other entry needs
+};
+
+// What a store takes, bytes.
+struct StoreSizes {
+  std::vector<EntrySizes> entries;  // by name
+  std::uint64_t file_bytes = 0;     // of all files that were put, together
+  std::uint64_t block_bytes = 0;    // of the files of blocks
+  std::uint64_t live_bytes = 0;     // of these, blocks that an entry needs
+  std::uint64_t catalogue_bytes = 0;
+  std::optional<std::uint64_t> budget;
 };
 
 class Store {
@@ -142,12 +142,12 @@ class Store {
   void remove(const std::string& name);
   // Takes away what no entry needs, after evicting entries if the budget asks for it.
   GcReport gc(const GcOptions& options = {});
-  // Reads everything, or the entries named, and compares it with its hashes.
+  // Reads everything, or the entries named, and compares it with its hashes. `progress` gets the
+  // bytes of files since its last call.
   [[nodiscard]] VerifyReport verify(const std::vector<std::string>& names = {},
                                     const std::function<void(std::uint64_t)>& progress = {});
 
   [[nodiscard]] StoreSizes sizes();
-  [[nodiscard]] std::vector<EntrySizes> entry_sizes();
 
   // Queries of the catalogue so far: what "a few look-ups" is measured in.
   [[nodiscard]] std::uint64_t queries() const;

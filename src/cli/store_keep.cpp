@@ -70,9 +70,18 @@ struct VerifyVerb {
   bool no_progress = false;
 };
 
+// Of the files that verify puts together.
+std::uint64_t bytes_of(Store& store, const std::vector<std::string>& names) {
+  std::uint64_t bytes = 0;
+  if (names.empty())
+    for (const StoreEntry& entry : store.entries()) bytes += entry.file_bytes;
+  for (const std::string& name : names) bytes += store.entry(name).file_bytes;
+  return bytes;
+}
+
 int run_verify(const VerifyVerb& o) {
   Store store = open_store(o.store);
-  Progress progress(store.sizes().file_bytes, !o.no_progress);
+  Progress progress(bytes_of(store, o.names), !o.no_progress);
   const VerifyReport report =
       store.verify(o.names, [&](std::uint64_t bytes) { progress.advance(bytes); });
   Printer out;

@@ -116,14 +116,14 @@ int run_show(const ShowVerb& o) {
 
 // --- du ---
 
-Json sizes_json(const StoreSizes& sizes, const std::vector<EntrySizes>& entries) {
+Json sizes_json(const StoreSizes& sizes) {
   Json json = {{"file_bytes", sizes.file_bytes},
                {"block_bytes", sizes.block_bytes},
                {"live_bytes", sizes.live_bytes},
                {"catalogue_bytes", sizes.catalogue_bytes},
                {"budget", sizes.budget ? Json(*sizes.budget) : Json(nullptr)},
                {"entries", Json::array()}};
-  for (const EntrySizes& entry : entries)
+  for (const EntrySizes& entry : sizes.entries)
     json["entries"].push_back({{"name", entry.name},
                                {"file_bytes", entry.file_bytes},
                                {"packed_bytes", entry.packed_bytes},
@@ -131,34 +131,31 @@ Json sizes_json(const StoreSizes& sizes, const std::vector<EntrySizes>& entries)
   return json;
 }
 
-void print_sizes(const StoreSizes& sizes, const std::vector<EntrySizes>& entries, Printer& out) {
-  if (!entries.empty()) out.line("{:>11} {:>11} {:>11}  name", "file", "packed", "own");
-  for (const EntrySizes& entry : entries)
+void print_sizes(const StoreSizes& sizes, Printer& out) {
+  if (!sizes.entries.empty()) out.line("{:>11} {:>11} {:>11}  name", "file", "packed", "own");
+  for (const EntrySizes& entry : sizes.entries)
     out.line("{:>11} {:>11} {:>11}  {}", human_bytes(entry.file_bytes),
              human_bytes(entry.packed_bytes), human_bytes(entry.own_bytes), entry.name);
   out.line("{} of {} as {} of blocks, {} of them needed; catalogue {}",
-           counted(sizes.entries, "file"), human_bytes(sizes.file_bytes),
+           counted(sizes.entries.size(), "file"), human_bytes(sizes.file_bytes),
            human_bytes(sizes.block_bytes), human_bytes(sizes.live_bytes),
            human_bytes(sizes.catalogue_bytes));
   if (sizes.budget) out.line("budget {}", human_bytes(*sizes.budget));
 }
 
 int run_sizes(const StoreOptions& o) {
-  Store store = open_store(o);
-  std::vector<EntrySizes> entries = store.entry_sizes();
-  std::ranges::sort(entries, {}, &EntrySizes::name);
-  const StoreSizes sizes = store.sizes();
+  const StoreSizes sizes = open_store(o).sizes();
   Printer out;
   if (o.json) {
     Json json = json_document(o.folder);
-    json.update(sizes_json(sizes, entries));
+    json.update(sizes_json(sizes));
     out.json(json);
   } else if (o.tsv) {
     out.line("file_bytes\tpacked_bytes\town_bytes\tname");
-    for (const EntrySizes& entry : entries)
+    for (const EntrySizes& entry : sizes.entries)
       out.line("{}\t{}\t{}\t{}", entry.file_bytes, entry.packed_bytes, entry.own_bytes, entry.name);
   } else {
-    print_sizes(sizes, entries, out);
+    print_sizes(sizes, out);
   }
   out.finish();
   return exit_fine;

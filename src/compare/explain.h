@@ -16,7 +16,8 @@ struct Explanation {
 // Relative difference that other kernels, builds and the coarser of both types can make.
 [[nodiscard]] double noise_of(const Dump& a, const Dump& b);
 
-// The first explanation that holds: rotation, row order, K and V exchanged, layers exchanged, labels, shift.
+// The first explanation that holds: rotation, row order, K and V exchanged, layers exchanged,
+// labels, shift.
 [[nodiscard]] std::optional<Explanation> explain(const Evidence& evidence, const Comparison& c,
                                                  double noise);
 // Only whether cells carry each other's labels.

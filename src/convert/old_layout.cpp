@@ -19,14 +19,6 @@ namespace {
 
 const Stream& only_stream(const Dump& dump) { return dump.state.memories.front().streams.front(); }
 
-// Bytes that one cell has in all layers.
-std::uint64_t bytes_of_cell(const Stream& stream) {
-  std::uint64_t bytes = 0;
-  for (const Layer& layer : stream.layers)
-    bytes = checked_add(bytes, checked_add(layer.k.cell_bytes(), layer.v.cell_bytes()));
-  return bytes;
-}
-
 bool holds_pool(const Dialect& d) { return format::is_old_session(d) && d.body < Body::output_ids; }
 bool pads(const Dialect& d) { return format::is_old_session(d) && d.body < Body::lean; }
 
@@ -130,8 +122,8 @@ class OldLayout {
     const Dump* from = first_with([](const Dump& d) { return holds_pool(d.dialect); });
     if (from == nullptr) refuse_missing("the size of the whole cache", "");
     const OldCache& old = from->state.old;
-    const std::uint64_t before = bytes_of_cell(only_stream(*from));
-    const std::uint64_t after = bytes_of_cell(stream());
+    const std::uint64_t before = only_stream(*from).cell_bytes();
+    const std::uint64_t after = stream().cell_bytes();
     const std::uint32_t context = output().state.old.context;
     if (before == after && (context == 0 || old.context == 0 || context == old.context)) {
       output().state.old.pool_bytes = old.pool_bytes;

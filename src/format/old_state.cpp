@@ -42,10 +42,7 @@ void header(Walker& io, const Dump& dump) {
 }
 
 std::uint64_t tensor_bytes(const Stream& stream) {
-  std::uint64_t bytes = 0;
-  for (const Layer& layer : stream.layers)
-    bytes = checked_add(bytes, checked_add(layer.k.cell_bytes(), layer.v.cell_bytes()));
-  return checked_multiply(bytes, stream.cells.size());
+  return checked_multiply(stream.cell_bytes(), stream.cells.size());
 }
 
 std::uint64_t used_cells(const Stream& stream) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "kvtool/error.h"
@@ -39,14 +38,7 @@ BaseFile base_file_of(const Source& source, std::string name) {
     return file;
   }
   FileHash hash;
-  std::vector<std::byte> block(1U << 20U);
-  for (std::uint64_t at = 0; at < source.size();) {
-    const auto piece = std::span(block).first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), source.size() - at)));
-    source.read_at(at, piece);
-    hash.add(piece);
-    at += piece.size();
-  }
+  add_range(hash, source, {0, source.size()});
   const auto value = hash.value();
   file.hash_low = value.low64;
   file.hash_high = value.high64;

@@ -3,11 +3,17 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
+#include <vector>
+
+#include "kvtool/dump.h"
+#include "kvtool/source.h"
 
 namespace kvtool::packing {
 
@@ -46,5 +52,20 @@ class RunningHash {
 
 using FileHash = RunningHash<true>;
 using SectionHash = RunningHash<false>;
+
+// Adds bytes of a source, piece by piece; `progress` gets the size of each. Throws Error(io).
+inline void add_range(FileHash& hash, const Source& source, const Extent& range,
+                      const std::function<void(std::uint64_t)>& progress = {}) {
+  constexpr std::uint64_t most = 1U << 20U;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(range.size, most)));
+  for (std::uint64_t at = range.offset; at < range.end();) {
+    const auto piece = std::span(bytes).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), range.end() - at)));
+    source.read_at(at, piece);
+    hash.add(piece);
+    at += piece.size();
+    if (progress) progress(piece.size());
+  }
+}
 
 }  // namespace kvtool::packing

@@ -11,12 +11,7 @@ namespace {
 
 std::uint64_t kv_bytes(const Memory& memory) {
   std::uint64_t most = 0;
-  for (const Stream& stream : memory.streams) {
-    std::uint64_t bytes = 0;
-    for (const Layer& layer : stream.layers)
-      bytes = checked_add(bytes, checked_add(layer.k.cell_bytes(), layer.v.cell_bytes()));
-    most = std::max(most, bytes);
-  }
+  for (const Stream& stream : memory.streams) most = std::max(most, stream.cell_bytes());
   return most;
 }
 

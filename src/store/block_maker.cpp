@@ -7,7 +7,7 @@ namespace {
 
 // All transposed tensors of a group together read so much at once.
 constexpr std::uint64_t bands_bytes = 12U << 20U;
-// Blocks that are packed together: rows of one tensor up to this size, and not more cells than that.
+// Blocks that are packed together: rows of one tensor up to this size, and not more cells.
 constexpr std::uint64_t batch_chunk_bytes = 256U << 10U;
 constexpr std::uint64_t most_batch_cells = 128;
 
@@ -64,7 +64,7 @@ void BlockMaker::begin_group() {
   rows_ = std::vector<Rows>(count);
   widest_row_ = 1;
   for (std::size_t t = 0; t < count; ++t) {
-    const TensorSource from{&source_, tensors[first + t].tensor, part.cells};
+    const TensorSource from{&source_, tensors[first + t], part.cells};
     for (const CellSpan& span : part.order) rows_[t].runs.push_back({from, span.first, span.count});
     rows_[t].reader.begin(rows_[t].runs, bands_bytes / count);
     widest_row_ = std::max<std::uint64_t>(widest_row_, part.tensors[first + t].cell_bytes);
@@ -97,7 +97,7 @@ bool BlockMaker::next_cells(Batch& batch) {
   take_blocks(batch);
   for (std::size_t t = 0; t < rows_.size(); ++t) {
     batch.shape.row_bytes.push_back(part.tensors[first_tensor + t].cell_bytes);
-    batch.types.push_back(cut_.cell_tensors[cells_part_][first_tensor + t].type);
+    batch.types.push_back(cut_.cell_tensors[cells_part_][first_tensor + t]->type);
     rows_[t].reader.read(first, batch.shape.cells,
                          [&](const Tensor&, std::uint64_t, auto rows) { append(batch.raw, rows); });
   }

@@ -50,4 +50,17 @@ class ByteReader {
   std::string_view what_;
 };
 
+// A list: a count and so many items, which `each` appends or takes. `least`: bytes of an item.
+template <class T, class Each>
+void append_list(ByteVector& out, const std::vector<T>& list, Each each) {
+  append(out, static_cast<std::uint32_t>(list.size()));
+  for (const T& item : list) each(item);
+}
+template <class T, class Each>
+std::vector<T> take_list(ByteReader& in, std::size_t least, Each each) {
+  std::vector<T> list;
+  for (std::uint32_t n = in.take_count(least); n > 0; --n) list.push_back(each());
+  return list;
+}
+
 }  // namespace kvtool::store

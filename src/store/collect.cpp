@@ -153,10 +153,16 @@ GcReport collect(Catalogue& catalogue, BlockStorage& storage, std::optional<std:
   return report;
 }
 
+std::uint64_t bytes_of(const std::vector<BlockFile>& files) {
+  std::uint64_t bytes = 0;
+  for (const BlockFile& file : files) bytes += file.bytes;
+  return bytes;
+}
+
 Inventory inventory_of(Catalogue& catalogue, const BlockStorage& storage) {
   const Needs needs(catalogue, storage);
   Inventory inventory;
-  for (const BlockFile& file : needs.files()) inventory.file_bytes += file.bytes;
+  inventory.file_bytes = bytes_of(needs.files());
   inventory.live_bytes = needs.live_bytes();
   for (const EntryUse& entry : needs.entries())
     inventory.entries.push_back(

@@ -11,6 +11,9 @@ namespace kvtool::store {
 GcReport collect(Catalogue& catalogue, BlockStorage& storage, std::optional<std::uint64_t> budget,
                  const std::string& spared, bool dry_run);
 
+// Of all of them.
+[[nodiscard]] std::uint64_t bytes_of(const std::vector<BlockFile>& files);
+
 // What the files of blocks hold, of which entries need how much.
 struct Inventory {
   std::uint64_t file_bytes = 0;  // of all files of blocks

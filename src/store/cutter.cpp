@@ -106,7 +106,7 @@ class Cutter {
   }
 
   void add_stream(const Memory& memory, const Stream& stream) {
-    std::vector<CutTensor> tensors;
+    std::vector<const Tensor*> tensors;
     std::uint64_t widest = 0;
     for (Tensor Layer::*which : {&Layer::k, &Layer::v, &Layer::ple})
       for (const Layer& layer : stream.layers) {
@@ -114,7 +114,7 @@ class Cutter {
         if (tensor.orientation == Orientation::absent) continue;
         whole_[tensor.extent.offset] = tensor.type;
         if (!has_rows(tensor, stream)) continue;
-        tensors.push_back({&tensor, tensor.type});
+        tensors.push_back(&tensor);
         widest = std::max(widest, tensor.cell_bytes());
       }
     if (tensors.empty()) return;
@@ -125,22 +125,22 @@ class Cutter {
     add_cells(stream, most, std::move(tensors));
   }
 
-  void add_cells(const Stream& stream, std::uint32_t most, std::vector<CutTensor> tensors) {
+  void add_cells(const Stream& stream, std::uint32_t most, std::vector<const Tensor*> tensors) {
     CellsPart part;
     order_cells(stream, most, part);
     std::uint64_t in_group = 0;
-    for (const CutTensor& t : tensors) {
-      const std::uint64_t bytes = t.tensor->cell_bytes() * most;
+    for (const Tensor* tensor : tensors) {
+      const std::uint64_t bytes = tensor->cell_bytes() * most;
       if (in_group > 0 && in_group + bytes > group_bytes) {
         part.group_ends.push_back(static_cast<std::uint32_t>(part.tensors.size()));
         in_group = 0;
       }
       in_group += bytes;
-      const bool transposed = t.tensor->orientation == Orientation::transposed;
-      part.tensors.push_back({t.tensor->extent.offset,
-                              static_cast<std::uint32_t>(t.tensor->cell_bytes()),
-                              transposed ? t.tensor->element_bytes : 0});
-      in_cells_[t.tensor->extent.offset] = t.tensor->extent.size;
+      const bool transposed = tensor->orientation == Orientation::transposed;
+      part.tensors.push_back({tensor->extent.offset,
+                              static_cast<std::uint32_t>(tensor->cell_bytes()),
+                              transposed ? tensor->element_bytes : 0});
+      in_cells_[tensor->extent.offset] = tensor->extent.size;
     }
     part.group_ends.push_back(static_cast<std::uint32_t>(part.tensors.size()));
     cut_.recipe.cells.push_back(std::move(part));

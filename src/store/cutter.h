@@ -9,17 +9,11 @@
 
 namespace kvtool::store {
 
-// Where the rows of a part of cells come from.
-struct CutTensor {
-  const Tensor* tensor = nullptr;
-  ContentType type;
-};
-
 // A recipe without its blocks, and what only the cutting of the file needs to know.
 struct Cut {
   Recipe recipe;
-  std::vector<ContentType> byte_types;               // of each part of bytes
-  std::vector<std::vector<CutTensor>> cell_tensors;  // of each part of cells, its tensors
+  std::vector<ContentType> byte_types;                   // of each part of bytes
+  std::vector<std::vector<const Tensor*>> cell_tensors;  // of each part of cells, its tensors
 };
 
 // Points into `dump`, which must outlive it.

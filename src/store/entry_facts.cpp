@@ -19,12 +19,11 @@ void append_rewind(ByteVector& out, const RewindFacts& rewind) {
   for (const bool flag : {rewind.window, rewind.recurrent, rewind.verbatim}) append_flag(out, flag);
   append(out, rewind.oldest);
   append(out, rewind.reach);
-  append(out, static_cast<std::uint32_t>(rewind.checkpoints.size()));
-  for (const RewindPoint& point : rewind.checkpoints) {
+  append_list(out, rewind.checkpoints, [&](const RewindPoint& point) {
     append(out, point.tokens);
     append(out, point.pos_min);
     append(out, point.pos_max);
-  }
+  });
 }
 
 RewindFacts take_rewind(ByteReader& in) {
@@ -34,36 +33,33 @@ RewindFacts take_rewind(ByteReader& in) {
   rewind.verbatim = take_flag(in);
   rewind.oldest = in.take<std::int64_t>();
   rewind.reach = in.take<std::int64_t>();
-  for (std::uint32_t n = in.take_count(16); n > 0; --n) {
+  rewind.checkpoints = take_list<RewindPoint>(in, 16, [&] {
     RewindPoint point;
     point.tokens = in.take<std::uint64_t>();
     point.pos_min = in.take<Position>();
     point.pos_max = in.take<Position>();
-    rewind.checkpoints.push_back(point);
-  }
+    return point;
+  });
   return rewind;
 }
 
 // Places of media; which medium it is, the symbols say.
 void append_media(ByteVector& out, const std::vector<MediaSpan>& media) {
-  append(out, static_cast<std::uint32_t>(media.size()));
-  for (const MediaSpan& span : media) {
+  append_list(out, media, [&](const MediaSpan& span) {
     append(out, span.start);
     append(out, span.tokens);
     append(out, span.positions);
-  }
+  });
 }
 
 std::vector<MediaSpan> take_media(ByteReader& in) {
-  std::vector<MediaSpan> media;
-  for (std::uint32_t n = in.take_count(12); n > 0; --n) {
+  return take_list<MediaSpan>(in, 12, [&] {
     MediaSpan span;
     span.start = in.take<std::uint32_t>();
     span.tokens = in.take<std::uint32_t>();
     span.positions = in.take<std::uint32_t>();
-    media.push_back(std::move(span));
-  }
-  return media;
+    return span;
+  });
 }
 
 // The shortest shared beginning of which something is kept; all longer ones keep something too.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -32,17 +31,10 @@ void add_text(FileHash& hash, std::string_view text) {
   hash.add(std::as_bytes(std::span(text)));
 }
 
-// Adds bytes of the file, piece by piece. False if they are not all there.
-bool add_range(FileHash& hash, const Source& source, std::uint64_t offset, std::uint64_t size) {
-  if (offset > source.size() || size > source.size() - offset) return false;
-  std::array<std::byte, 1U << 16U> piece;
-  while (size > 0) {
-    const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(size, piece.size()));
-    source.read_at(offset, std::span(piece).first(now));
-    hash.add(std::span(piece).first(now));
-    offset += now;
-    size -= now;
-  }
+// Adds bytes of the file. False if they are not all there.
+bool add_if_there(FileHash& hash, const Source& source, const Extent& range) {
+  if (range.offset > source.size() || range.size > source.size() - range.offset) return false;
+  packing::add_range(hash, source, range);
   return true;
 }
 
@@ -61,7 +53,7 @@ std::string value_text(const Gguf& model, const std::string& key, const GgufValu
     if (const auto text = model.string(key); text && is_plain(*text)) return *text;
   }
   FileHash hash;
-  if (!add_range(hash, model.source(), value.extent.offset, value.extent.size)) return "unknown";
+  if (!add_if_there(hash, model.source(), value.extent)) return "unknown";
   return fmt::format("{} {}", value.count, text_of(hash));
 }
 
@@ -113,7 +105,7 @@ std::optional<std::string> weights_text(const Gguf& model) {
     if (!tensor.bytes) return std::nullopt;
     const std::uint64_t size = std::min(*tensor.bytes, sample_bytes);
     const std::uint64_t middle = tensor.offset + (*tensor.bytes - size) / 2;
-    if (!add_range(hash, model.source(), middle, size)) return std::nullopt;
+    if (!add_if_there(hash, model.source(), {middle, size})) return std::nullopt;
   }
   return text_of(hash);
 }
@@ -122,7 +114,7 @@ void add_rope_factors(const Gguf& model, std::vector<StampFact>& facts) {
   for (const GgufTensor& tensor : model.tensors()) {
     if (!describes_rope_factors(tensor.name)) continue;
     FileHash hash;
-    if (tensor.bytes && add_range(hash, model.source(), tensor.offset, *tensor.bytes))
+    if (tensor.bytes && add_if_there(hash, model.source(), {tensor.offset, *tensor.bytes}))
       facts.push_back({StampClass::hard, fact_key(tensor.name), text_of(hash)});
   }
 }

@@ -13,22 +13,9 @@ constexpr int zstd_level = 6;
 // A recipe is mostly different numbers; one that claims to shrink more is damaged.
 constexpr std::uint64_t most_ratio = 256;
 
-template <class T, class Each>
-void append_list(ByteVector& out, const std::vector<T>& list, Each each) {
-  append(out, static_cast<std::uint32_t>(list.size()));
-  for (const T& item : list) each(item);
-}
-
 template <class T>
 void append_numbers(ByteVector& out, const std::vector<T>& list) {
   append_list(out, list, [&](const T& item) { append(out, item); });
-}
-
-template <class T, class Each>
-std::vector<T> take_list(ByteReader& in, std::size_t least, Each each) {
-  std::vector<T> list;
-  for (std::uint32_t n = in.take_count(least); n > 0; --n) list.push_back(each());
-  return list;
 }
 
 template <class T>

@@ -53,15 +53,7 @@ void make_file(const std::string& path) {
 packing::FileHash hash_of(const Source& source,
                           const std::function<void(std::uint64_t)>& progress) {
   packing::FileHash hash;
-  ByteVector piece(1U << 20U);
-  for (std::uint64_t at = 0; at < source.size();) {
-    const auto now =
-        static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), source.size() - at));
-    source.read_at(at, std::span(piece).first(now));
-    hash.add(std::span(piece).first(now));
-    if (progress) progress(now);
-    at += now;
-  }
+  packing::add_range(hash, source, {0, source.size()}, progress);
   return hash;
 }
 
@@ -282,20 +274,16 @@ VerifyReport Store::verify(const std::vector<std::string>& names,
 
 StoreSizes Store::sizes() {
   const auto lock = impl_->shared();
-  const Inventory inventory = inventory_of(impl_->catalogue, impl_->storage);
+  Inventory inventory = inventory_of(impl_->catalogue, impl_->storage);
   StoreSizes sizes;
-  sizes.entries = inventory.entries.size();
-  for (const EntrySizes& entry : inventory.entries) sizes.file_bytes += entry.file_bytes;
+  sizes.entries = std::move(inventory.entries);
+  std::ranges::sort(sizes.entries, {}, &EntrySizes::name);
+  for (const EntrySizes& entry : sizes.entries) sizes.file_bytes += entry.file_bytes;
   sizes.block_bytes = inventory.file_bytes;
   sizes.live_bytes = inventory.live_bytes;
   sizes.catalogue_bytes = impl_->catalogue.bytes();
   sizes.budget = impl_->catalogue.budget();
   return sizes;
-}
-
-std::vector<EntrySizes> Store::entry_sizes() {
-  const auto lock = impl_->shared();
-  return inventory_of(impl_->catalogue, impl_->storage).entries;
 }
 
 }  // namespace kvtool

@@ -23,12 +23,8 @@ std::shared_ptr<const Dump> with_tokens(const Shape& shape, const std::vector<To
 }
 
 Shape slot(std::size_t cells) {
-  Shape shape;
-  shape.container = Container::slot;
-  shape.version = 4;
-  shape.cells = static_cast<std::uint32_t>(cells);
+  Shape shape = slot_shape(static_cast<std::uint32_t>(cells), 32);
   shape.layers = 1;
-  shape.width = 32;
   return shape;
 }
 

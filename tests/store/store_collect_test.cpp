@@ -5,19 +5,12 @@
 
 #include "kvtool/error.h"
 #include "store/store_folder.h"
-#include "support/made_dump.h"
 
 namespace kvtool::test {
 namespace {
 
 std::shared_ptr<const Dump> made(std::uint64_t seed, std::uint32_t cells = 128) {
-  Shape shape;
-  shape.container = Container::slot;
-  shape.version = 4;
-  shape.cells = cells;
-  shape.width = 256;
-  shape.seed = seed;
-  return made_dump(shape);
+  return made_dump(slot_shape(cells, 256, seed));
 }
 
 std::vector<std::string> names_of(Store& store) {

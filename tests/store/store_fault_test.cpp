@@ -5,19 +5,12 @@
 #include "kvtool/error.h"
 #include "store/collect.h"
 #include "store/store_parts.h"
-#include "support/made_dump.h"
 
 namespace kvtool::test {
 namespace {
 
 std::shared_ptr<const Dump> made(std::uint32_t cells, std::uint64_t seed = 1) {
-  Shape shape;
-  shape.container = Container::slot;
-  shape.version = 4;
-  shape.cells = cells;
-  shape.width = 128;
-  shape.seed = seed;
-  return made_dump(shape);
+  return made_dump(slot_shape(cells, 128, seed));
 }
 
 bool has_litter(const StoreParts& parts) {

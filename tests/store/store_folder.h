@@ -9,6 +9,7 @@
 
 #include "kvtool/store.h"
 #include "support/bytes.h"
+#include "support/made_dump.h"
 
 namespace kvtool::test {
 
@@ -45,6 +46,17 @@ class StoreFolder {
  private:
   TemporaryFolder folder_;
 };
+
+// A slot file of one conversation; rows of `width` elements.
+inline Shape slot_shape(std::uint32_t cells, std::uint32_t width, std::uint64_t seed = 1) {
+  Shape shape;
+  shape.container = Container::slot;
+  shape.version = 4;
+  shape.cells = cells;
+  shape.width = width;
+  shape.seed = seed;
+  return shape;
+}
 
 inline ByteVector all_of(const Source& source) {
   ByteVector bytes(static_cast<std::size_t>(source.size()));

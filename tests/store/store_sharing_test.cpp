@@ -15,15 +15,9 @@
 namespace kvtool::test {
 namespace {
 
-// A slot file of one conversation.
 Shape chat(std::uint32_t cells, std::uint64_t seed = 1) {
-  Shape shape;
-  shape.container = Container::slot;
-  shape.version = 4;
-  shape.cells = cells;
+  Shape shape = slot_shape(cells, 256, seed);
   shape.layers = 4;
-  shape.width = 256;
-  shape.seed = seed;
   return shape;
 }
 

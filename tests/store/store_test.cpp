@@ -51,8 +51,7 @@ std::size_t expect_exact_below(const fs::path& folder) {
     OpenOptions same;
     same.layout = dump->layout;
     same.trailing = Trailing::keep;
-    EXPECT_EQ(open_dump(source, same).layout, dump->layout)
-        << path;
+    EXPECT_EQ(open_dump(source, same).layout, dump->layout) << path;
   }
   const VerifyReport report = store.verify();
   EXPECT_EQ(report.entries, put);
