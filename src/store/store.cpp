@@ -135,7 +135,7 @@ void Store::Impl::require_free(const std::string& name) {
 // The budget is kept if nobody uses the store at this moment; else the next put or gc does it.
 std::vector<std::string> Store::Impl::make_room(const std::string& spared) {
   const auto budget = catalogue.budget();
-  if (!budget) return {};
+  if (!budget || bytes_of(storage.files()) <= *budget) return {};
   const FolderLock alone(lock_path(folder), FolderLock::Kind::alone, 0);
   if (!alone.ok()) return {};
   return collect(catalogue, storage, budget, spared, false).evicted;
