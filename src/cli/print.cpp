@@ -1,11 +1,28 @@
 #include "cli/print.h"
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <system_error>
 
 #include "kvtool/error.h"
 
 namespace kvtool::cli {
+namespace {
+
+// Text that nobody reads any more, as with `| head`, is no error to tell: kvtool ends as other filters
+// do. Of a dump that is cut off there the writer tells, as of any other that could not be written.
+[[noreturn]] void fail_to_print() {
+  const int reason = errno;
+  if (reason == EPIPE) {
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
+  throw Error(ErrorKind::io, std::generic_category().message(reason)).in_file("<stdout>");
+}
+
+}  // namespace
 
 void Printer::json(const Json& value, bool one_line) {
   // Names of files need not be UTF-8; what is not becomes U+FFFD.
@@ -20,14 +37,13 @@ void Printer::text(const std::string& lines) {
 }
 
 void Printer::flush() {
-  if (std::fwrite(text_.data(), 1, text_.size(), stdout) != text_.size())
-    throw Error(ErrorKind::io, "cannot write").in_file("<stdout>");
+  if (std::fwrite(text_.data(), 1, text_.size(), stdout) != text_.size()) fail_to_print();
   text_.clear();
 }
 
 void Printer::finish() {
   flush();
-  if (std::fflush(stdout) != 0) throw Error(ErrorKind::io, "cannot write").in_file("<stdout>");
+  if (std::fflush(stdout) != 0) fail_to_print();
 }
 
 Json json_document(const std::string& file) {

@@ -1,4 +1,5 @@
-# A reader that goes away ends kvtool as it ends other filters (128 + SIGPIPE), silently; a file it wrote is whole.
+# A reader that goes away: a dump was not written, which is said as of any other output (2). Text for nobody ends kvtool
+# as it ends other filters (128 + SIGPIPE), silently; a file it wrote is whole.
 . "$TESTDATA/../tests/cli/words"
 mkdir scratch
 # late COMMAND...: runs it when nobody reads its output any more.
@@ -13,6 +14,8 @@ cp "$plain" mine
 TMPDIR=scratch
 export TMPDIR
 late kvtool swap mine 0 1 -o -
+late kvtool pack mine -o -
+late kvtool convert mine --cache-type-k q8_0 -o -
 late kvtool cells mine
 late kvtool inspect --json mine
 late kvtool swap mine 0 1 -o out
