@@ -15,7 +15,7 @@ TMPDIR=scratch
 export TMPDIR
 late kvtool swap mine 0 1 -o -
 late kvtool pack mine -o -
-late kvtool convert mine --cache-type-k q8_0 -o -
+late kvtool convert mine --cache-type-k f32 -o -
 late kvtool cells mine
 late kvtool inspect --json mine
 late kvtool swap mine 0 1 -o out
