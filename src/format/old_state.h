@@ -1,4 +1,4 @@
-// Sessions of before August 2024, and slot files of that time.
+// Sessions of before August 2024 (slot files of that time: old_slot.h).
 //
 //   session  u32 magic, u32 version 0 to 7, header struct (header_struct.h), tokens, then:
 //
@@ -7,34 +7,31 @@
 //   version 4 on      u64 rng_size, rng, [u64 n_outputs, i32 output_id[n_outputs]: 5 on],
 //                     u64 n_logits, f32[n_logits]
 //   all               u64 n_embd, f32[n_embd]
-//   version 0         u64 pool_size, i32 count, record, K, record, V, unused memory: the whole context
+//   version 0         u64 pool_size, i32 count, record, K, record, V, unused memory: whole context
 //   version 1         u64 pool_size, u32 count, K of all layers, V of all layers
 //   version 2         u64 pool_size, u32 head, u32 size, [u32 used], K, V as 1, cells
 //   versions 3, 4     u64 pool_size, u32 head, u32 size, u32 used; for each layer K, V; cells
 //   versions 5 to 7   u64 kv_size, u32 head, u32 size, u32 used, [u32 v_trans: 6 on]; as 4
 //   cell              i32 pos, u64 n_seq, i32 seq_id[n_seq]; an unused one has pos -1 and none
 //
-//   K has head rows a layer; V is transposed unless v_trans is 0 or the model is recurrent. Versions 2,
-//   3 and 4 until 2024-03-03 list all `size` cells, and those from head on have no K and V; later
-//   ones list head cells. Types are not stored.
-//
-//   slot     u32 magic, u32 version 1, tokens, u32 size_of_size 8, u32 cell_count, u32 n_layer, u32 v_dim,
-//            i32 pos[cell_count], for each layer i32 k_type, u64 k_row, data; for each layer i32
-//            v_type, u64 v_row (or the bytes of one element, if V is transposed), data
+//   K has head rows a layer; V is transposed unless v_trans is 0 or the model is recurrent.
+//   Versions 2, 3 and 4 until 2024-03-03 list all `size` cells, and those from head on have no K
+//   and V; later ones list head cells. Types are not stored.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "format/attention.h"
+#include "format/old_slot.h"
 #include "format/state.h"
 #include "kvtool/open.h"
 
 namespace kvtool::format {
 
-// All ways of reading what follows the prelude of `dump`, one for each pair of types that fits; what
-// did not read is noted. `wanted`: only these types, and what is said of the shape of a bare state,
-// which is laid out like a session of its time from the generator's text on.
+// All ways of reading what follows the prelude of `dump`, one for each pair of types that fits;
+// what did not read is noted. `wanted`: only these types, and what is said of the shape of a bare
+// state, which is laid out like a session of its time from the generator's text on.
 struct WantedTypes {
   std::optional<ElementType> k;
   std::optional<ElementType> v;
@@ -44,8 +41,8 @@ std::vector<StateReading> read_old_states(const Reader& io, const Dump& dump,
                                           const WantedTypes& wanted, const std::string& attempt,
                                           Furthest& furthest);
 
-// Throws Error(refused) for the bare state of a session of version 0: which of its cells are in use, only
-// the token list of a session tells.
+// Throws Error(refused) for the bare state of a session of version 0: which of its cells are in
+// use, only the token list of a session tells.
 void refuse_bare_pool(Window& window);
 
 namespace old {
@@ -115,8 +112,9 @@ void by_layer(Io& io, AnyStream& stream, const DataNames& names) {
   }
 }
 
-// Throws unless the object record at `record` tells of a tensor of `bytes` bytes, and the pool is as
-// large as the builds made it: that tells the sizes of records and elements, which are not stored.
+// Throws unless the object record at `record` tells of a tensor of `bytes` bytes, and the pool is
+// as large as the builds made it: that tells the sizes of records and elements, which are not
+// stored.
 void require_record(const Reader& io, const Extent& record, const State& state, TensorOfLayer part);
 
 // The memory pool of the cache, with its records and what it had not given away.
@@ -142,8 +140,8 @@ void tensors(Io& io, AnyState& state, const Dialect& d) {
   auto& memory = state.memories.front();
   auto& stream = memory.streams.front();
   if (d.body == Body::pool) return pool(io, state, d);
-  const DataNames names = memory.kind == MemoryKind::recurrent ? DataNames{"r_data", "s_data"}
-                                                               : DataNames{};
+  const DataNames names =
+      memory.kind == MemoryKind::recurrent ? DataNames{"r_data", "s_data"} : DataNames{};
   if (d.body >= Body::by_layer) return by_layer(io, stream, names);
   all_of(io, stream, &Layer::k, names.k);
   all_of(io, stream, &Layer::v, names.v);
@@ -185,91 +183,6 @@ void show_cells(Io& io, const State& state, const Dialect& d) {
   show(stream.beyond);
   if (!d.lists_all) return;
   for (StoredCell unused{-1, {}, {}}; index < state.old.context;) cell(io, index++, unused);
-}
-
-// Where the V of a slot of version 1 says how it lies.
-template <class Io, class AnyStream, class AnyLayer>
-void typed_v(Io& io, AnyStream& stream, AnyLayer& layer, std::uint32_t width) {
-  auto& tensor = layer.v;
-  io.type("v_type", tensor.type);
-  const bool turned = tensor.orientation == Orientation::transposed;
-  std::uint64_t bytes = turned ? tensor.element_bytes : tensor.row_bytes;
-  io.u64(!Io::reads && turned ? "v_el" : "v_row", bytes);
-  if constexpr (Io::reads) {
-    const ElementTypeInfo& type = info(tensor.type);
-    const bool one = type.block_elements == 1 && bytes == type.block_bytes && width > 1;
-    tensor.orientation = one ? Orientation::transposed : Orientation::rows;
-    io.require(bytes > 0 && bytes % type.block_bytes == 0, io.offset() - 8, "v_row",
-               "expected whole blocks, found " + std::to_string(bytes) + " bytes");
-    if (one) {
-      tensor.element_bytes = type.block_bytes;
-      tensor.width = width;
-    } else {
-      tensor.row_bytes = bytes;
-    }
-  }
-  io.tensor("v_data", stream, layer, &Layer::v);
-}
-
-template <class Io, class AnyStream>
-void typed_positions(Io& io, AnyStream& stream, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const Scope in = io.scope("cell", i);
-    Position position = 0;
-    if constexpr (!Io::reads) position = stream.cells.position(i);
-    io.position("pos", position);
-    if constexpr (Io::reads) stream.cells.append(position, {});
-  }
-}
-
-// Elements of V of a layer: of the first as stored, of others as their K has.
-inline std::uint32_t typed_width(const Stream& stream, std::size_t layer, std::uint32_t first) {
-  const std::uint64_t k = stream.layers[layer].k.cell_elements();
-  return k == stream.layers.front().k.cell_elements() ? first : static_cast<std::uint32_t>(k);
-}
-
-template <class Io, class AnyStream>
-void typed_layers(Io& io, AnyStream& stream, std::uint32_t width) {
-  for (std::size_t l = 0; l < stream.layers.size(); ++l) {
-    const Scope in = io.scope("layer", l);
-    rows(io, stream, stream.layers[l], &Layer::k, k_names);
-  }
-  for (std::size_t l = 0; l < stream.layers.size(); ++l) {
-    const Scope in = io.scope("layer", l);
-    typed_v(io, stream, stream.layers[l], typed_width(stream, l, width));
-  }
-  if constexpr (Io::reads) {
-    const std::uint64_t first = stream.layers.front().v.cell_elements();
-    io.require(first == width, io.offset(), "v_dim",
-               "says " + std::to_string(width) + ", and the first V has " + std::to_string(first));
-    stream.v_transposed = stream.layers.front().v.orientation == Orientation::transposed ? 1 : 0;
-    for (const Layer& layer : stream.layers)
-      io.require(layer.v.orientation == stream.layers.front().v.orientation, layer.v.extent.offset,
-                 "v_row", "expected V of all layers in rows, or transposed");
-  }
-}
-
-// The state of a slot of version 1.
-template <class Io, class AnyState>
-void typed_slot(Io& io, AnyState& state) {
-  const Scope in = io.scope("memory", 0);
-  const Scope in_stream = io.scope("stream", 0);
-  auto& stream = state.memories.front().streams.front();
-  io.begin_stream(stream);
-  io.constant("size_of_size", 8);
-  const std::uint32_t n = io.count("cell_count", stream.cells.size(), 4, most_cells);
-  const std::uint32_t layers = io.count("n_layer", stream.layers.size(), 24, most_layers);
-  std::uint32_t width = 0;
-  if constexpr (!Io::reads)
-    width = static_cast<std::uint32_t>(stream.layers.front().v.cell_elements());
-  io.u32("v_dim", width);
-  if constexpr (Io::reads) {
-    io.require(layers > 0, io.offset() - 8, "n_layer", "expected 1 or more, found 0");
-    stream.layers.resize(layers);
-    note_origin(stream, n);
-  }
-  typed_positions(io, stream, n);
-  typed_layers(io, stream, width);
 }
 
 }  // namespace old
