@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "edit/state_places.h"
 #include "kvtool/error.h"
 
 namespace kvtool {
@@ -21,6 +22,7 @@ void require_cells(const Stream& stream, std::uint64_t first, std::uint64_t coun
 std::vector<Stream*> streams_in_step(Plan& plan, std::uint32_t memory, std::uint32_t stream) {
   Stream& chosen = plan.stream(memory, stream);
   auto& memories = plan.target.state.memories;
+  require_free_order(plan.target, memories[memory]);
   std::vector<Stream*> streams = {&chosen};
   if (memories[memory].kind != MemoryKind::attention) return streams;
   for (Memory& other : memories) {

@@ -15,7 +15,8 @@ void require_cells(const Stream& stream, std::uint64_t first, std::uint64_t coun
 std::vector<std::uint32_t> same_order(const Stream& stream);
 
 // The stream at an address and those of other attention caches that list the same cells, which an
-// edit has to treat alike. Throws Error(usage) if there is no such stream.
+// edit that gives them another order has to treat alike. Throws Error(usage) if there is no such
+// stream, and Error(refused) if its order means something.
 std::vector<Stream*> streams_in_step(Plan& plan, std::uint32_t memory, std::uint32_t stream);
 
 }  // namespace kvtool

@@ -5,6 +5,7 @@
 
 #include "edit/change_state.h"
 #include "edit/change_tail.h"
+#include "edit/state_places.h"
 #include "edit/token_places.h"
 #include "edit/window_check.h"
 #include "kvtool/error.h"
@@ -73,6 +74,7 @@ void change_positions(SequenceEdit& edit, const PositionChange& change,
   if (removes_the_end(before.state, members, map)) drop_outputs(result);
   change_token_list(result, places, members, map);
   change_state(result.plan.target.state, members, map, rope_in(options.rope.get()));
+  return_states(before.state, result.plan.target);
   require_windows(before, result.plan.target, members, map, options.window);
   change_tail(result, before.state, map, places, options.rope.get());
   edit = std::move(result);

@@ -11,6 +11,7 @@
 #include "convert/steps.h"
 #include "edit/members.h"
 #include "edit/merge_parts.h"
+#include "edit/state_places.h"
 #include "format/container.h"
 #include "kvtool/error.h"
 
@@ -104,6 +105,7 @@ class Merger {
     result_.plan.sources = dumps_;
     join_states();
     set_header();
+    order_states(target());
     drop_tails();
     return std::move(result_);
   }
@@ -137,7 +139,7 @@ class Merger {
     dump.dialect = convert_steps::target_dialect(dump, as_session, nullptr);
     if (!options_.unified && !dump.dialect.streams)
       throw Error(ErrorKind::refused, "files of that time have one stream for all sequences");
-    dump.arch = arch();
+    if (format::has_arch(dump.dialect)) dump.arch = arch();
     if (dump.dialect.rng_text && dump.rng.size == 0)
       throw Error(ErrorKind::refused, "the first file has no text of the random generator");
     dump.outputs.ids.size = dump.outputs.logits.size = dump.outputs.embeddings.size = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "edit/members.h"
+#include "edit/state_places.h"
 #include "edit/stream_builder.h"
 #include "edit/token_places.h"
 #include "format/container.h"
@@ -195,7 +196,9 @@ void copy_sequence(SequenceEdit& edit, SequenceId from, SequenceId to,
     if (memory.kind == MemoryKind::recurrent) require_whole_state(memory, from, positions);
     static_cast<void>(home_of(memory, to));
   }
+  const State before = state;
   for (Memory& memory : state.memories) copy_in_memory(memory, from, to, positions);
+  return_states(before, edit.plan.target);
 }
 
 void keep_sequence(SequenceEdit& edit, SequenceId sequence) {
@@ -205,6 +208,7 @@ void keep_sequence(SequenceEdit& edit, SequenceId sequence) {
   const Dump before = edit.plan.target;
   for (Memory& memory : edit.plan.target.state.memories)
     for (Stream& stream : memory.streams) keep_in_stream(stream, sequence);
+  return_states(before.state, edit.plan.target);
   keep_tokens(edit, before, sequence);
 }
 
@@ -216,7 +220,9 @@ void rename_sequence(SequenceEdit& edit, SequenceId from, SequenceId to) {
   require_attention(dump.state);
   if (!names_ids(dump)) throw Error(ErrorKind::refused, "the cells of this file name no sequence");
   require_free_id(dump, to);
+  const State before = dump.state;
   rename_state(dump.state, from, to, format::holds_one_sequence(dump.dialect));
+  return_states(before, dump);
   rename_tail(dump.tail, from, to);
 }
 

@@ -115,8 +115,11 @@ void check_cells(const Dump& dump, Findings& findings) {
     for (std::size_t s = 0; s < memory.streams.size(); ++s) {
       const std::string where = fmt::format("memory {} stream {}", m, s);
       const bool old = dump.dialect.body != Body::current;
-      check_labels(memory.streams[s].cells, one, old, where, findings);
-      if (old) check_holes(memory.streams[s], where, findings);
+      // There the place of a state says whose it is, so places in no use stay.
+      const bool places = memory.kind == MemoryKind::recurrent &&
+                          (old || dump.dialect.family == Family::ik_llama);
+      check_labels(memory.streams[s].cells, one || places, old, where, findings);
+      if (old && !places) check_holes(memory.streams[s], where, findings);
       check_beyond(memory.streams[s], where, findings);
       // A recurrent cell is the state after a position, so holes mean nothing there.
       if (memory.kind == MemoryKind::attention)

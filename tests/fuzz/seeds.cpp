@@ -10,7 +10,7 @@
 #include "kvtool/tokens.h"
 #include "store/block_maker.h"
 #include "store/entry_facts.h"
-#include "support/tiny_dump.h"
+#include "support/random_dump.h"
 
 namespace kvtool::fuzz {
 namespace {
@@ -27,12 +27,20 @@ Inputs dumps() {
   return all;
 }
 
+// With a random one of each layout beside it, of more cells, layers and types.
+Inputs dumps_of_all_shapes() {
+  Inputs all = dumps();
+  for (const test::TinyDump& tiny : test::tiny_dumps())
+    if (tiny.dialect.body != Body::pool) all.push_back(test::build(test::randomised(tiny, 1)));
+  return all;
+}
+
 // Each dump under each edit; under the last, a conversion to the layout of a reference, each with
 // several of those.
 Inputs edited_dumps() {
   constexpr unsigned edits = 10;
   Inputs all;
-  for (const ByteVector& dump : dumps())
+  for (const ByteVector& dump : dumps_of_all_shapes())
     for (unsigned edit = 0; edit < edits; ++edit)
       all.push_back(Bytes().u8(edit).u16(0).u16(0x0100).u16(0x0200).append(dump).get());
   for (const ByteVector& dump : dumps())
@@ -127,8 +135,8 @@ Inputs numbers() {
 
 Inputs seeds_of(const std::string& target) {
   static const std::map<std::string, Inputs (*)()> makers = {
-      {"open", dumps},    {"rewrite", edited_dumps}, {"tokens", token_areas},
-      {"gguf", models},   {"packed", packed_dumps},  {"kernels", numbers},
+      {"open", dumps_of_all_shapes}, {"rewrite", edited_dumps}, {"tokens", token_areas},
+      {"gguf", models},              {"packed", packed_dumps},  {"kernels", numbers},
       {"stored", stored_parts}};
   const auto maker = makers.find(target);
   if (maker == makers.end()) throw std::invalid_argument("no seeds for " + target);

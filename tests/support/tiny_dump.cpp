@@ -9,50 +9,51 @@ namespace kvtool::test {
 namespace {
 
 constexpr std::uint32_t f32 = 0;
-constexpr std::uint32_t f16 = 1;
-constexpr std::uint32_t layers = 2;
 
 bool one_sequence(const Dialect& d) {
   return d.container == Container::slot || d.container == Container::sequence_state;
 }
 
-// Cell i stands at position i; in sessions it belongs to sequence 0, and the first to 1 as well.
-void put_attention_cell(Bytes& out, const Dialect& d, std::int32_t i) {
-  const bool shared = i == 0 && !one_sequence(d);
+// Places of an image and ids of tokens follow the number of the cell.
+void put_attention_cell(Bytes& out, const Dialect& d, const TinyCell& cell, std::uint32_t i) {
   const bool named = !one_sequence(d) || d.sequence_ids;
-  out.i32(i).u32(shared ? 2 : named ? 1 : 0);
-  if (d.extension != CellExtension::none) out.i32(i).i32(i);
-  if (d.extension == CellExtension::xy_token) out.i32(40 + i);
-  if (named) out.i32(0);
-  if (shared) out.i32(1);
+  out.i32(cell.position).u32(named ? static_cast<std::uint32_t>(cell.ids.size()) : 0);
+  if (d.extension != CellExtension::none) out.u32(i).u32(i);
+  if (d.extension == CellExtension::xy_token) out.u32(40 + i);
+  if (!named) return;
+  for (const std::int32_t id : cell.ids) out.i32(id);
 }
 
-void put_values(Bytes& out, const TinyDump& tiny) {
-  for (std::uint32_t l = 0; l < layers; ++l) {
-    if (tiny.transposed)
-      out.u32(f16).u32(2).u32(3).filler(std::size_t{3} * 2 * tiny.cells);
-    else
-      put_rows(out, f16, 6, tiny.cells);
+void put_values(Bytes& out, const TinyDump& tiny, std::uint32_t cells) {
+  const std::uint64_t row = bytes_of_type(tiny.type, tiny.v_width);
+  for (std::uint32_t l = 0; l < tiny.layers; ++l) {
+    if (!tiny.transposed) {
+      put_rows(out, tiny.type, row, cells);
+      continue;
+    }
+    out.u32(tiny.type).u32(static_cast<std::uint32_t>(row / tiny.v_width)).u32(tiny.v_width);
+    out.filler(static_cast<std::size_t>(row) * cells);
   }
 }
 
-void put_stream(Bytes& out, const TinyDump& tiny, bool has_v) {
+void put_stream(Bytes& out, const TinyDump& tiny, std::size_t stream, bool has_v) {
   const Dialect& d = tiny.dialect;
-  out.u32(tiny.cells);
-  if (tiny.cells == 0 && d.streams) return;
-  for (std::uint32_t i = 0; i < tiny.cells; ++i)
-    put_attention_cell(out, d, static_cast<std::int32_t>(i));
-  out.u32(tiny.transposed ? 1 : 0).u32(layers);
+  const std::uint32_t cells = cells_of(tiny, stream);
+  out.u32(cells);
+  if (cells == 0 && d.streams) return;
+  for (std::uint32_t i = 0; i < cells; ++i)
+    put_attention_cell(out, d, cell_of(tiny, stream, i), i);
+  out.u32(tiny.transposed ? 1 : 0).u32(tiny.layers);
   if (d.rotation) out.u32(64).u32(0);
-  for (std::uint32_t l = 0; l < layers; ++l) put_rows(out, f16, 4, tiny.cells);
-  if (has_v) put_values(out, tiny);
+  for (std::uint32_t l = 0; l < tiny.layers; ++l)
+    put_rows(out, tiny.type, bytes_of_type(tiny.type, tiny.k_width), cells);
+  if (has_v) put_values(out, tiny, cells);
 }
 
 void put_attention(Bytes& out, const TinyDump& tiny, bool has_v) {
-  if (!tiny.dialect.streams) return put_stream(out, tiny, has_v);
+  if (!tiny.dialect.streams) return put_stream(out, tiny, 0, has_v);
   out.u32(tiny.streams);
-  put_stream(out, tiny, has_v);
-  for (std::uint32_t s = 1; s < tiny.streams; ++s) out.u32(0);
+  for (std::uint32_t s = 0; s < tiny.streams; ++s) put_stream(out, tiny, s, has_v);
 }
 
 // One cell, at the last position, of a model of four layers of which two have a state.
@@ -67,10 +68,10 @@ void put_recurrent(Bytes& out, const TinyDump& tiny, bool ple) {
   put_rows(out, f32, 8, cells);
   if (ple) out.u64(20).filler(std::size_t{20} * cells);
   put_rows(out, f32, 8, cells);
-  for (std::uint32_t l = 0; l < layers; ++l) put_rows(out, f32, 12, cells);
+  for (int l = 0; l < 2; ++l) put_rows(out, f32, 12, cells);
 }
 
-void put_dsv4_tensor(Bytes& out) { out.u32(f16).u64(2).u64(3).u64(4).filler(12); }
+void put_dsv4_tensor(Bytes& out) { out.u32(1).u64(2).u64(3).u64(4).filler(12); }
 
 void put_dsv4_body(Bytes& out) {
   for (int cache = 0; cache < 3; ++cache) {
@@ -124,6 +125,19 @@ void put_blob(Bytes& out, const TinyDump& tiny) {
 }
 
 }  // namespace
+
+std::uint32_t cells_of(const TinyDump& tiny, std::size_t stream) {
+  if (!tiny.tables.empty())
+    return stream < tiny.tables.size() ? static_cast<std::uint32_t>(tiny.tables[stream].size()) : 0;
+  return stream == 0 ? tiny.cells : 0;
+}
+
+TinyCell cell_of(const TinyDump& tiny, std::size_t stream, std::uint32_t cell) {
+  if (!tiny.tables.empty()) return tiny.tables.at(stream).at(cell);
+  TinyCell plain{static_cast<std::int32_t>(cell), {0}};
+  if (cell == 0 && !one_sequence(tiny.dialect)) plain.ids.push_back(1);
+  return plain;
+}
 
 ByteVector build(const TinyDump& tiny) {
   if (tiny.dialect.body != Body::current) return build_old(tiny);

@@ -23,6 +23,12 @@ enum class Piece {
   fork_index,     // ik_llama.cpp: rows of an index behind the others
 };
 
+// A cell of an attention cache. One of a sequence has no ids where the layout stores none.
+struct TinyCell {
+  std::int32_t position = 0;
+  std::vector<std::int32_t> ids;
+};
+
 struct TinyDump {
   const char* layout;  // how open_dump is to name it
   Dialect dialect;
@@ -34,7 +40,19 @@ struct TinyDump {
   bool draft = false;           // SDFT
   bool gap = false;             // ik_llama.cpp: the first layer has no cache
   bool single = false;          // sessions 0 to 7: K and V are f32
+  std::uint32_t layers = 2;     // of each memory; ik_llama.cpp's have one more
+  std::uint32_t k_width = 2;    // elements of a row of K
+  std::uint32_t v_width = 3;    // of V where the layout has a width for it
+  std::uint32_t type = 1;       // of K and V where the layout stores types: f16, as a dump numbers it
+  // What is in each stream; without it the first has `cells` cells as cell_of() tells.
+  std::vector<std::vector<TinyCell>> tables = {};
 };
+
+// How many cells a stream of its caches has.
+[[nodiscard]] std::uint32_t cells_of(const TinyDump& tiny, std::size_t stream);
+// A cell of a stream. Without a table cell i is at position i of sequence 0, and the first one is of
+// others as well where a cell can be of several.
+[[nodiscard]] TinyCell cell_of(const TinyDump& tiny, std::size_t stream, std::uint32_t cell);
 
 // Its bytes.
 [[nodiscard]] ByteVector build(const TinyDump& tiny);

@@ -7,50 +7,54 @@ namespace kvtool::test {
 namespace {
 
 constexpr std::uint32_t f32 = 0;
-constexpr std::uint32_t f16 = 1;
 constexpr std::uint32_t no_type = 0xffffffff;
-constexpr std::uint32_t layers = 3;
 
 bool has(const TinyDump& tiny, Piece piece) {
   return std::find(tiny.pieces.begin(), tiny.pieces.end(), piece) != tiny.pieces.end();
 }
 
-// Cell i stands at position i; in sessions the first belongs to two sequences.
+// One layer can be without a cache.
+std::uint32_t layers_of(const TinyDump& tiny) { return tiny.layers + 1; }
+
 void put_cells(Bytes& out, const TinyDump& tiny) {
   const Container kind = tiny.dialect.container;
-  const bool ids = kind == Container::session || kind == Container::state;
-  out.u32(tiny.cells);
-  for (std::uint32_t i = 0; i < tiny.cells; ++i) {
-    out.u32(i).u32(!ids ? 0 : i == 0 ? 2 : 1);
-    if (ids) out.u32(0);
-    if (ids && i == 0) out.u32(1);
+  const bool named = kind == Container::session || kind == Container::state;
+  out.u32(cells_of(tiny, 0));
+  for (std::uint32_t i = 0; i < cells_of(tiny, 0); ++i) {
+    const TinyCell cell = cell_of(tiny, 0, i);
+    out.i32(cell.position).u32(named ? static_cast<std::uint32_t>(cell.ids.size()) : 0);
+    if (!named) continue;
+    for (const std::int32_t id : cell.ids) out.i32(id);
   }
 }
 
 void put_keys(Bytes& out, const TinyDump& tiny) {
-  for (std::uint32_t l = 0; l < layers; ++l) {
+  for (std::uint32_t l = 0; l < layers_of(tiny); ++l) {
     if (tiny.gap && l == 0)
       out.u32(no_type).u64(0);
     else
-      put_rows(out, f16, 4, tiny.cells);
+      put_rows(out, tiny.type, bytes_of_type(tiny.type, tiny.k_width), cells_of(tiny, 0));
   }
 }
 
 void put_values(Bytes& out, const TinyDump& tiny) {
-  for (std::uint32_t l = 0; l < layers; ++l) {
-    if (tiny.gap && l == 0)
+  const std::uint64_t row = bytes_of_type(tiny.type, tiny.v_width);
+  for (std::uint32_t l = 0; l < layers_of(tiny); ++l) {
+    if (tiny.gap && l == 0) {
       tiny.transposed ? out.u32(no_type).u32(0).u32(0) : out.u32(no_type).u64(0);
-    else if (tiny.transposed)
-      out.u32(f16).u32(2).u32(3).filler(std::size_t{3} * 2 * tiny.cells);
-    else
-      put_rows(out, f16, 6, tiny.cells);
+    } else if (tiny.transposed) {
+      out.u32(tiny.type).u32(static_cast<std::uint32_t>(row / tiny.v_width)).u32(tiny.v_width);
+      out.filler(static_cast<std::size_t>(row) * cells_of(tiny, 0));
+    } else {
+      put_rows(out, tiny.type, row, cells_of(tiny, 0));
+    }
   }
 }
 
 // Sessions hold the states of two slots, slot files of one.
 void put_states(Bytes& out, const TinyDump& tiny) {
   const std::uint32_t rows = tiny.dialect.container == Container::session ? 2 : 1;
-  for (std::uint32_t l = 0; l < layers; ++l) {
+  for (std::uint32_t l = 0; l < layers_of(tiny); ++l) {
     out.u32(l == 0 ? f32 : no_type).u64(l == 0 ? 8 : 0).u32(l == 0 ? rows : 0);
     if (l == 0) out.filler(std::size_t{8} * rows);
   }
@@ -61,7 +65,7 @@ void put_states(Bytes& out, const TinyDump& tiny) {
 void put_ik_state(Bytes& out, const TinyDump& tiny) {
   const bool has_v = tiny.pieces.front() == Piece::kv;
   put_cells(out, tiny);
-  out.u32(!has_v ? 2 : tiny.transposed ? 1 : 0).u32(layers);
+  out.u32(!has_v ? 2 : tiny.transposed ? 1 : 0).u32(layers_of(tiny));
   put_keys(out, tiny);
   if (has_v) put_values(out, tiny);
   const bool states = has(tiny, Piece::recurrent);
@@ -70,8 +74,8 @@ void put_ik_state(Bytes& out, const TinyDump& tiny) {
   if (states) put_states(out, tiny);
   if (tiny.dialect.index_word) out.u32(index ? 1 : 0);
   if (!index) return;
-  put_rows(out, f16, 4, tiny.cells);
-  put_rows(out, f16, 4, tiny.cells);
+  constexpr std::uint32_t f16 = 1;
+  for (int rows = 0; rows < 2; ++rows) put_rows(out, f16, 4, cells_of(tiny, 0));
 }
 
 namespace {

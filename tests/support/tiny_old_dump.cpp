@@ -2,13 +2,13 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "support/tiny_parts.h"
 
 namespace kvtool::test {
 namespace {
 
-constexpr std::uint32_t layers = 2;
 constexpr std::size_t padded_rng_bytes = 65536;
 
 // The header structs, a letter for each field in its order:
@@ -58,11 +58,11 @@ class Model {
   // Elements of a row.
   [[nodiscard]] std::uint32_t k_width() const {
     if (recurrent()) return (conv - 1) * inner;
-    return tiny_.dialect.scrambled ? embedding() : 2;
+    return tiny_.dialect.scrambled ? embedding() : tiny_.k_width;
   }
   [[nodiscard]] std::uint32_t v_width() const {
     if (recurrent()) return state * inner;
-    return header_ < HeaderStruct::s84a ? k_width() : 3;
+    return header_ < HeaderStruct::s84a ? k_width() : tiny_.v_width;
   }
   [[nodiscard]] std::uint32_t element() const { return recurrent() || tiny_.single ? 4 : 2; }
 
@@ -88,12 +88,12 @@ class Model {
 
   // Four heads share one of K from when the struct can say so.
   [[nodiscard]] bool groups() const { return header_ >= HeaderStruct::j48; }
-  [[nodiscard]] std::uint32_t embedding() const { return groups() ? 8 : 2; }
+  [[nodiscard]] std::uint32_t embedding() const { return tiny_.k_width * (groups() ? 4 : 1); }
   [[nodiscard]] std::uint32_t heads_kv() const { return recurrent() ? 0 : 1; }
 
   void put_array(Bytes& out) const {
     const std::uint32_t length = header_ == HeaderStruct::s3236 ? 256 : 512;
-    for (std::uint32_t i = 0; i < length; ++i) out.u32(i < layers ? heads_kv() : 0);
+    for (std::uint32_t i = 0; i < length; ++i) out.u32(i < tiny_.layers ? heads_kv() : 0);
   }
 
   void put_word(Bytes& out, char letter) const {
@@ -105,13 +105,13 @@ class Model {
       case 'E': out.u32(embedding()); return;
       case 'H': out.u32(ssm ? 0 : groups() ? 4 : 1); return;
       case 'K': out.u32(heads_kv()); return;
-      case 'L': out.u32(layers); return;
+      case 'L': out.u32(tiny_.layers); return;
       case 'F': out.u32(2); return;
       case 'e': out.f32(1e-5F); return;
       case 'b': out.f32(10000); return;
       case 's': out.f32(1); return;
-      case 'k': out.u32(ssm ? 0 : 2); return;
-      case 'v': out.u32(ssm ? 0 : 3); return;
+      case 'k': out.u32(ssm ? 0 : tiny_.k_width); return;
+      case 'v': out.u32(ssm ? 0 : tiny_.v_width); return;
       case 'c': out.u32(ssm ? conv : 0); return;
       case 'n': out.u32(ssm ? inner : 0); return;
       case 'd': out.u32(ssm ? state : 0); return;
@@ -148,7 +148,7 @@ class OldBody {
     const std::size_t cells = d_.body == Body::pool ? model_.context() : tiny_.cells;
     k_bytes_ = cells * model_.k_width() * model_.element();
     v_bytes_ = cells * model_.v_width() * model_.element();
-    const std::size_t all = layers * (k_bytes_ + v_bytes_);
+    const std::size_t all = tiny_.layers * (k_bytes_ + v_bytes_);
     if (d_.body == Body::pool) return put_pool(all);
     put_words(all);
     put_tensors();
@@ -166,10 +166,10 @@ class OldBody {
     constexpr std::size_t slack = std::size_t{2} << 20U;
     const std::size_t records = 2 * (32 + (d_.long_records ? 208U : 176U));
     out_.u64(all + slack).i32(0);
-    put_record(layers * k_bytes_);
-    out_.filler(layers * k_bytes_);
-    put_record(layers * v_bytes_);
-    out_.filler(layers * v_bytes_);
+    put_record(tiny_.layers * k_bytes_);
+    out_.filler(tiny_.layers * k_bytes_);
+    put_record(tiny_.layers * v_bytes_);
+    out_.filler(tiny_.layers * v_bytes_);
     for (std::size_t i = records; i < slack; ++i) out_.u8(0);
   }
 
@@ -179,29 +179,49 @@ class OldBody {
     out_.u64(d_.body >= Body::output_ids ? all : pool).u32(tiny_.cells);
     if (d_.body < Body::cells) return;
     out_.u32(model_.context());
-    if (d_.used_word) out_.u32(tiny_.cells + (d_.lists_all ? 1 : 0));
+    if (d_.used_word) out_.u32(used());
     if (d_.body == Body::v_flag) out_.u32(tiny_.transposed ? 1 : 0);
   }
 
   void put_tensors() {
     if (d_.body >= Body::by_layer) {
-      for (std::uint32_t l = 0; l < layers; ++l) out_.filler(k_bytes_).filler(v_bytes_);
+      for (std::uint32_t l = 0; l < tiny_.layers; ++l) out_.filler(k_bytes_).filler(v_bytes_);
     } else {
-      out_.filler(layers * k_bytes_).filler(layers * v_bytes_);
+      out_.filler(tiny_.layers * k_bytes_).filler(tiny_.layers * v_bytes_);
     }
   }
 
-  // Where all are listed, the one behind the data is in use and the last is not. (With two ids the
-  // first two cells would be as long as the V that f32 has and f16 has not, and the file of a session 4
-  // would read in both ways.)
-  void put_cells() {
-    const std::uint32_t used = tiny_.cells + (d_.lists_all ? 1 : 0);
-    for (std::uint32_t i = 0; i < used; ++i) {
-      const bool shared = i == 0 && !model_.recurrent();
-      out_.u32(i).u64(shared ? 3 : 1).u32(0);
-      if (shared) out_.u32(1).u32(2);
+  // What is listed: the cells with data; where all are listed, also one that is in use behind them,
+  // and one that is not. (With two ids the first two cells would be as long as the V that f32 has and
+  // f16 has not, and the file of a session 4 would read in both ways.)
+  [[nodiscard]] std::vector<TinyCell> listed() const {
+    std::vector<TinyCell> cells;
+    for (std::uint32_t i = 0; i < tiny_.cells; ++i) {
+      cells.push_back(cell_of(tiny_, 0, i));
+      if (!tiny_.tables.empty()) continue;
+      cells.back().ids = {0};
+      if (model_.recurrent())  // cell i is the state of sequence i
+        cells.back().ids = {static_cast<std::int32_t>(i)};
+      else if (i == 0)
+        cells.back().ids = {0, 1, 2};
     }
-    if (d_.lists_all) out_.i32(-1).u64(0);
+    if (!d_.lists_all) return cells;
+    cells.push_back({static_cast<std::int32_t>(tiny_.cells), {0}});
+    cells.push_back({-1, {}});
+    return cells;
+  }
+
+  [[nodiscard]] std::uint32_t used() const {
+    std::uint32_t n = 0;
+    for (const TinyCell& cell : listed()) n += cell.ids.empty() ? 0 : 1;
+    return n;
+  }
+
+  void put_cells() {
+    for (const TinyCell& cell : listed()) {
+      out_.i32(cell.position).u64(cell.ids.size());
+      for (const std::int32_t id : cell.ids) out_.i32(id);
+    }
   }
 
   Bytes& out_;
@@ -213,13 +233,14 @@ class OldBody {
 };
 
 void put_typed_slot(Bytes& out, const TinyDump& tiny) {
-  constexpr std::uint32_t f16 = 1;
-  out.u32(8).u32(tiny.cells).u32(layers).u32(3);
-  for (std::uint32_t i = 0; i < tiny.cells; ++i) out.u32(i);
-  for (std::uint32_t l = 0; l < layers; ++l) put_rows(out, f16, 4, tiny.cells);
-  for (std::uint32_t l = 0; l < layers; ++l) {
-    out.u32(f16).u64(tiny.transposed ? 2 : 6);
-    out.filler(std::size_t{6} * tiny.cells);
+  const std::uint64_t k_row = bytes_of_type(tiny.type, tiny.k_width);
+  const std::uint64_t v_row = bytes_of_type(tiny.type, tiny.v_width);
+  out.u32(8).u32(tiny.cells).u32(tiny.layers).u32(tiny.v_width);
+  for (std::uint32_t i = 0; i < tiny.cells; ++i) out.i32(cell_of(tiny, 0, i).position);
+  for (std::uint32_t l = 0; l < tiny.layers; ++l) put_rows(out, tiny.type, k_row, tiny.cells);
+  for (std::uint32_t l = 0; l < tiny.layers; ++l) {
+    out.u32(tiny.type).u64(tiny.transposed ? v_row / tiny.v_width : v_row);
+    out.filler(static_cast<std::size_t>(v_row) * tiny.cells);
   }
 }
 
