@@ -133,6 +133,7 @@ class Merger {
   }
 
   void set_header() {
+    require_sessions_of_its_kind();
     kvtool::Target as_session;
     as_session.container = Container::session;
     Dump& dump = target();
@@ -144,6 +145,16 @@ class Merger {
       throw Error(ErrorKind::refused, "the first file has no text of the random generator");
     dump.outputs.ids.size = dump.outputs.logits.size = dump.outputs.embeddings.size = 0;
     set_tokens();
+  }
+
+  // Slot files of before August 2024 name no model, those of the fork lack its generator's text.
+  void require_sessions_of_its_kind() {
+    const Dialect& dialect = target().dialect;
+    const bool foreign = dialect.body != Body::current || dialect.family != Family::llama_cpp;
+    if (foreign && is_one(target()))
+      throw Error(ErrorKind::refused,
+                  "slot files of before August 2024 and of ik_llama.cpp lack what their sessions "
+                  "hold: convert them to slot files of llama.cpp first (kvtool convert --to ggsq:3)");
   }
 
   std::string arch() const {

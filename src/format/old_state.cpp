@@ -73,6 +73,17 @@ void require_plain_order(const State& state, const Dialect& dialect) {
                     state.old.context, cells.size()));
 }
 
+void require_in_cache(const State& state) {
+  const Stream& stream = state.memories.front().streams.front();
+  const std::size_t cells = stream.cells.size() + stream.beyond.size();
+  if (state.old.context == 0 || cells <= state.old.context) return;
+  throw Error(ErrorKind::refused,
+              fmt::format("the cache that the file is of has {} cells, and the output would have "
+                          "{}: sessions of before August 2024 hold no more (kvtool convert makes "
+                          "one that can)",
+                          state.old.context, cells));
+}
+
 void require_record(const Reader& io, const Extent& record, const State& state,
                     TensorOfLayer part) {
   const Stream& stream = state.memories.front().streams.front();

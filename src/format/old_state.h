@@ -62,6 +62,9 @@ std::uint64_t used_cells(const Stream& stream);
 // versions 0 and 1 have no other place for a cell. Version 0 also holds the whole context.
 void require_plain_order(const State& state, const Dialect& dialect);
 
+// Throws Error(refused) if there are more cells than the cache had, as far as the file tells that.
+void require_in_cache(const State& state);
+
 // The words before K and V. `head`: cells that have K and V.
 template <class Io, class AnyState>
 void words(Io& io, AnyState& state, const Dialect& d, std::uint32_t& head) {
@@ -192,6 +195,7 @@ template <class Io>
 void old_state(Io& io, const State& state, const Dialect& d) {
   if (d.body == Body::typed_slot) return old::typed_slot(io, state);
   if (d.body == Body::pool || d.body == Body::k_then_v) old::require_plain_order(state, d);
+  old::require_in_cache(state);
   const Scope in = io.scope("memory", 0);
   const Scope in_stream = io.scope("stream", 0);
   auto head = static_cast<std::uint32_t>(state.memories.front().streams.front().cells.size());

@@ -70,11 +70,16 @@ class Examiner {
   [[nodiscard]] std::optional<double> ratio_of_layer(std::size_t layer, std::uint32_t block) const {
     std::optional<RotationEvidence> evidence;
     std::uint64_t left = cells_;
+    std::uint64_t width = 0;
     for (const Stream& stream : memory_.streams) {
       if (stream.cells.empty() || layer >= stream.layers.size() || left == 0) continue;
       const Tensor& k = stream.layers[layer].k;
       if (!is_quantized(k) || k.cell_elements() % block != 0) return std::nullopt;
-      if (!evidence) evidence.emplace(static_cast<std::size_t>(k.cell_elements()), block);
+      if (!evidence) {
+        width = k.cell_elements();
+        evidence.emplace(static_cast<std::size_t>(width), block);
+      }
+      if (width == 0 || k.cell_elements() != width) return std::nullopt;  // no loader takes that
       const std::uint64_t rows = std::min<std::uint64_t>(left, stream.cells.size());
       add_rows(k, rows, *evidence);
       left -= rows;
