@@ -10,7 +10,7 @@ static_assert(std::endian::native == std::endian::little,
               "dumps are little-endian and are read and written as they lie in memory");
 
 void Window::read(std::uint64_t offset, std::span<std::byte> out) {
-  if (out.size() >= block_bytes_) return source_.read_at(offset, out);
+  if (out.size() >= block_bytes_) return fetch(offset, out);
   while (!out.empty()) {
     if (offset < begin_ || offset - begin_ >= filled_) load(offset);
     const std::size_t skip = static_cast<std::size_t>(offset - begin_);
@@ -21,10 +21,24 @@ void Window::read(std::uint64_t offset, std::span<std::byte> out) {
   }
 }
 
+void Window::require_readable() const {
+  if (failure_) throw *failure_;
+}
+
+void Window::fetch(std::uint64_t offset, std::span<std::byte> out) {
+  require_readable();
+  try {
+    source_.read_at(offset, out);
+  } catch (const Error& error) {
+    failure_ = error;
+    throw;
+  }
+}
+
 void Window::load(std::uint64_t offset) {
   const std::uint64_t size = std::min<std::uint64_t>(block_bytes_, source_.look_ahead(offset));
   filled_ = 0;
-  source_.read_at(offset, std::span(block_.get(), static_cast<std::size_t>(size)));
+  fetch(offset, std::span(block_.get(), static_cast<std::size_t>(size)));
   begin_ = offset;
   filled_ = static_cast<std::size_t>(size);
 }

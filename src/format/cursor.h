@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "kvtool/dump.h"
+#include "kvtool/error.h"
 
 namespace kvtool::format {
 
@@ -19,16 +21,22 @@ class Window {
       : source_(source), block_bytes_(block_bytes) {}
   // Fills `out` from `offset`; the caller has checked the bounds.
   void read(std::uint64_t offset, std::span<std::byte> out);
+  // Throws what the source said if it could once not be read. Whoever tries several layouts asks at
+  // the end: a layout that was left for that reason may be the right one. Until then every read
+  // throws the same.
+  void require_readable() const;
   [[nodiscard]] std::uint64_t size() const { return source_.size(); }
 
  private:
   void load(std::uint64_t offset);
+  void fetch(std::uint64_t offset, std::span<std::byte> out);
 
   static constexpr std::size_t usual_block_bytes = 1U << 14U;
   const Source& source_;
   std::size_t block_bytes_;
   std::uint64_t begin_ = 0;
   std::size_t filled_ = 0;
+  std::optional<Error> failure_;
   std::unique_ptr<std::byte[]> block_ = std::make_unique<std::byte[]>(block_bytes_);
 };
 

@@ -33,7 +33,20 @@ class Opener {
         options_(options),
         window_(*source_, options.skim ? skim_block_bytes : usual_block_bytes) {}
 
+  // What could not be read is no reason to take another layout.
   Dump open() {
+    try {
+      Dump dump = find();
+      window_.require_readable();
+      return dump;
+    } catch (const Error&) {
+      window_.require_readable();
+      throw;
+    }
+  }
+
+ private:
+  Dump find() {
     const Stamp stamp = read_stamp(window_);
     refuse_other_files(window_, stamp);
     const bool old_state = !is_dump_magic(stamp.magic) && is_old_state(window_);
@@ -53,7 +66,6 @@ class Opener {
     fail_all(stamp);
   }
 
- private:
   // A container knows the layout that was found when it was packed. It is read like any other, but
   // nothing else is tried, because that would unpack pieces of tensors. Nothing if it does not fit.
   std::optional<Dump> packed_layout(const std::vector<Dialect>& dialects) {

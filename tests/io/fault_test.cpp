@@ -13,15 +13,11 @@
 #include <set>
 
 #include "io/failing_disk.h"
+#include "io/fault_jobs.h"
 #include "io/file_source.h"
 #include "io/output_file.h"
-#include "kvtool/convert.h"
-#include "kvtool/edit.h"
 #include "kvtool/error.h"
-#include "kvtool/extract.h"
-#include "kvtool/merge.h"
 #include "kvtool/open.h"
-#include "kvtool/pack.h"
 #include "support/testdata.h"
 
 namespace kvtool {
@@ -29,51 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::FailingDisk;
-using DumpPointer = std::shared_ptr<const Dump>;
+using test::Job;
+using test::jobs;
 
-const std::string session = "modern/b11118/llama-multi-uni.ggsn";
-const std::string slot = "modern/b11118/llama-simple.seq0.ggsq";
 const std::string old_content = "what was there before";
-
-// What a verb does with an open dump.
-struct Job {
-  std::string file;
-  std::function<void(const DumpPointer&, Sink&)> write;
-};
-
-std::function<void(const DumpPointer&, Sink&)> plan_of(std::function<Plan(const DumpPointer&)> make) {
-  return [make](const DumpPointer& dump, Sink& sink) { write_plan(make(dump), sink); };
-}
-
-Plan converted(const DumpPointer& dump, const std::function<void(Target&)>& aim) {
-  Target target;
-  aim(target);
-  return convert(dump, target).plan;
-}
-
-const std::map<std::string, Job>& jobs() {
-  static const std::map<std::string, Job> all = {
-      {"swap", {session, plan_of([](const DumpPointer& d) { return swap(d, {0, 0, 1}, {0, 0, 9}); })}},
-      {"move", {session, plan_of([](const DumpPointer& d) { return move(d, {0, 0, 1}, 7, 2); })}},
-      {"defrag", {session, plan_of([](const DumpPointer& d) { return defrag(d); })}},
-      {"truncate", {slot, plan_of([](const DumpPointer& d) { return truncate(d, 5); })}},
-      {"extract", {session, plan_of([](const DumpPointer& d) { return extract_sequence(d, 0).plan; })}},
-      {"transpose", {slot, plan_of([](const DumpPointer& d) {
-         return converted(d, [](Target& t) { t.flash_attention = false; });
-       })}},
-      {"version", {slot, plan_of([](const DumpPointer& d) {
-         return converted(d, [](Target& t) { t.era = era_of_loader("b10256"); });
-       })}},
-      {"pack", {session, [](const DumpPointer& d, Sink& sink) { pack(*d, sink); }}},
-      {"pack-threads", {session, [](const DumpPointer& d, Sink& sink) {
-         PackOptions options;
-         options.threads = 3;
-         pack(*d, sink, options);
-       }}},
-      {"pack-plain", {session, [](const DumpPointer& d, Sink& sink) { pack_plain(*d->source, sink); }}},
-  };
-  return all;
-}
 
 std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
