@@ -21,7 +21,8 @@ struct ExtractOptions {
 // Takes sequence `sequence` out of a session or state: its cells in their order, its recurrent
 // state, and its tokens as far as they are known. Throws Error(refused) if there is no such
 // sequence, and Error(usage) for tokens of another number.
-[[nodiscard]] SequenceEdit extract_sequence(std::shared_ptr<const Dump> dump, SequenceId sequence,
+[[nodiscard]] SequenceEdit extract_sequence(const std::shared_ptr<const Dump>& dump,
+                                            SequenceId sequence,
                                             const ExtractOptions& options = {});
 
 }  // namespace kvtool

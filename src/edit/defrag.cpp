@@ -50,7 +50,11 @@ class Defragmenter {
   // queues are sorted alike, so a cell that is waited for comes strictly earlier: no circles.
   std::uint32_t first_free(const Queue& queue) {
     std::uint32_t cell = queue.head();
-    for (std::uint32_t waiting = cell; (waiting = blocker(cell)) != cell;) cell = waiting;
+    std::uint32_t waiting = blocker(cell);
+    while (waiting != cell) {
+      cell = waiting;
+      waiting = blocker(cell);
+    }
     return cell;
   }
 

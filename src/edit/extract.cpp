@@ -61,7 +61,7 @@ void drop_masked(Memory& memory, std::uint32_t window) {
 
 }  // namespace
 
-SequenceEdit extract_sequence(std::shared_ptr<const Dump> dump, SequenceId sequence,
+SequenceEdit extract_sequence(const std::shared_ptr<const Dump>& dump, SequenceId sequence,
                               const ExtractOptions& options) {
   require_sequence(*dump, sequence);
   if (!format::has_header(dump->dialect))

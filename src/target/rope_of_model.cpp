@@ -30,7 +30,7 @@ bool has_keys(const Memory& memory) {
 
 // Rows are whole heads; a head of another size is one of another model.
 Rope rope_for(const Memory& memory, const RopeParameters& parameters) {
-  const Rope rope = make_rope(parameters);
+  Rope rope = make_rope(parameters);
   for (const Stream& stream : memory.streams)
     for (const Layer& layer : stream.layers)
       if (layer.k.cell_elements() % rope.head != 0)
