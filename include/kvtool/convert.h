@@ -2,12 +2,14 @@
 // V, rotation, token form. What the target cannot hold is refused, or dropped when that is allowed.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "kvtool/gguf.h"
 #include "kvtool/plan.h"
 #include "kvtool/target.h"
 
@@ -42,6 +44,15 @@ struct ConvertOptions {
   // A dump of the target, where parts come from that the source lacks: generator text, and for
   // sessions of before August 2024 header struct, sizes of context, cache and buffer of logits.
   std::shared_ptr<const Dump> like;
+  // For sessions of before August 2024, what no dump of the target says:
+  std::shared_ptr<const Gguf> model;  // the target's model file, from which its header struct is
+                                      // filled
+  // Fields of the header struct, "pool_size" and "logits_capacity", by their names in
+  // kvtool-format(5), with values as text: one number, for arrays one a layer with commas between.
+  std::map<std::string, std::string> fields;
+  std::optional<std::uint32_t> seed;  // generator text as of one that was just seeded with this
+  std::string layout;  // its layout, as "ggsn6.s164", where the version has several; empty: by the
+                       // target's days, `like`, or the source
 };
 
 struct Conversion {

@@ -23,6 +23,8 @@ struct Plan {
                                                      // (outputs, verbatim blocks) are of the first
   Dump target;                                       // labels and shapes of the output
   std::uint32_t rng_source = 0;                      // the source that target.rng is of
+  std::uint32_t pool_source = 0;                     // the same for the records and the unused
+                                                     // memory of target.state.old (session 0)
 
   // The identity: writing it gives back the dump's file, byte for byte.
   [[nodiscard]] static Plan of(std::shared_ptr<const Dump> dump);

@@ -29,20 +29,27 @@ std::optional<ElementType> type_called(const std::string& name) {
   return find_element_type(std::string_view(name))->type;
 }
 
-// "ggsq" or "ggsq:4".
-void take_version(const std::string& to, Target& target) {
+// "ggsn6.s164" -> "ggsn:6": what follows the version does not matter to anyone but `convert`.
+std::string without_layout(const std::string& to) {
+  if (layout_in(to).empty()) return to;
+  return fmt::format("{}:{}", to.substr(0, 4), to.substr(4, to.find('.') - 4));
+}
+
+// "ggsq" or "ggsq:4", or a layout.
+void take_version(const std::string& given, Target& target) {
+  const std::string to = without_layout(given);
   const std::string magic = to.substr(0, to.find(':'));
   if (magic != "ggsn" && magic != "ggsq")
-    throw Error(ErrorKind::usage, fmt::format("--to {}: not ggsn, ggsq, ggsn:VERSION or "
-                                              "ggsq:VERSION",
-                                              to));
+    throw Error(ErrorKind::usage, fmt::format("--to {}: not ggsn, ggsq, ggsn:VERSION, "
+                                              "ggsq:VERSION or the name of a layout",
+                                              given));
   target.container = magic == "ggsn" ? Container::session : Container::slot;
   if (magic.size() == to.size()) return;
   std::uint32_t version = 0;
   const char* end = to.data() + to.size();
   const auto [stop, error] = std::from_chars(to.data() + magic.size() + 1, end, version);
   if (error != std::errc{} || stop != end)
-    throw Error(ErrorKind::usage, fmt::format("--to {}: the version is not a number", to));
+    throw Error(ErrorKind::usage, fmt::format("--to {}: the version is not a number", given));
   // A loader says more than a version can, so it decides where the version leaves a choice.
   if (!target.era) {
     target.era = era_of_version(*target.container, version);
@@ -52,7 +59,7 @@ void take_version(const std::string& to, Target& target) {
   const std::uint32_t of_loader = session ? target.era->session_version : target.era->slot_version;
   if (of_loader != version)
     throw Error(ErrorKind::usage,
-                fmt::format("--to {}: {} has {}:{}", to, target.era->name, magic, of_loader));
+                fmt::format("--to {}: {} has {}:{}", given, target.era->name, magic, of_loader));
 }
 
 void take_model(const std::string& path, Target& target) {
@@ -83,12 +90,19 @@ bool TargetOptions::any() const {
            flash_attention.empty() && model.empty() && like.empty());
 }
 
+std::string layout_in(const std::string& to) {
+  return to.find(':') == std::string::npos && to.find('.') != std::string::npos ? to
+                                                                                : std::string();
+}
+
 void add_target(CLI::App& verb, TargetOptions& options, InputOptions& input) {
   for (const char* name : {"--model", "--like"}) replace_option(verb, name);
   const auto text = [&](const char* name, std::string& value, const char* what, const char* type) {
     return verb.add_option(name, value, what)->type_name(type)->group(group);
   };
-  text("--to", options.to, "kind and version of file, e.g. ggsq:4", "KIND[:VERSION]");
+  text("--to", options.to,
+       "kind and version of file, e.g. ggsq:4, or an old layout, e.g. ggsn6.s164",
+       "KIND[:VERSION]");
   text("--loader,--for", options.loader,
        "llama.cpp by release, build, date or era: 0.7.0, b10256, 2026-05; or ik_llama.cpp",
        "WHICH");

@@ -16,7 +16,7 @@ namespace kvtool::cli {
 
 // As given; everything is optional.
 struct TargetOptions {
-  std::string to;      // "ggsq:4", "ggsn"
+  std::string to;      // "ggsq:4", "ggsn", "ggsn6.s164"
   std::string loader;  // see loader_named
   std::optional<std::uint32_t> ctx_size;
   std::optional<std::uint32_t> parallel;
@@ -38,6 +38,8 @@ void add_target(CLI::App& verb, TargetOptions& options, InputOptions& input);
 // What they describe: a dump of the target (--like) first, a model over it, single settings over
 // both. Throws Error, e.g. usage for a loader that is not known or a version without its layout.
 [[nodiscard]] Target resolve(const TargetOptions& options);
+// The layout that --to names in place of a version; empty: it names none.
+[[nodiscard]] std::string layout_in(const std::string& to);
 // The dump of --like, or nothing; and the same target with that dump at hand.
 [[nodiscard]] std::shared_ptr<const Dump> open_like(const TargetOptions& options);
 [[nodiscard]] Target resolve(const TargetOptions& options, const Dump* like);

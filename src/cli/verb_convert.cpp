@@ -4,6 +4,7 @@
 #include "cli/verb.h"
 #include "kvtool/convert.h"
 #include "kvtool/error.h"
+#include "kvtool/gguf.h"
 
 namespace kvtool::cli {
 namespace {
@@ -17,6 +18,8 @@ struct Options {
   std::string tokens = "keep";
   std::vector<std::string> strip;
   std::vector<std::string> drop;
+  std::vector<std::string> fields;
+  std::optional<std::uint32_t> seed;
 };
 
 StatedRotation stated(const std::string& name) {
@@ -29,6 +32,19 @@ TokenFormChoice form(const std::string& name) {
   return name == "payload" ? TokenFormChoice::payload : TokenFormChoice::keep;
 }
 
+// "n_mult=256" under its name.
+std::map<std::string, std::string> fields_in(const std::vector<std::string>& given) {
+  std::map<std::string, std::string> fields;
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw Error(ErrorKind::usage, fmt::format("--set {}: expected FIELD=VALUE", text));
+    if (!fields.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      throw Error(ErrorKind::usage, fmt::format("--set {}: the field is set twice", text));
+  }
+  return fields;
+}
+
 ConvertOptions convert_options(const Options& o) {
   ConvertOptions options;
   if (!o.sequence.empty()) options.sequence = parse_sequence(o.sequence);
@@ -37,6 +53,11 @@ ConvertOptions convert_options(const Options& o) {
   options.tokens = form(o.tokens);
   options.strip = {o.strip.begin(), o.strip.end()};
   options.drop = {o.drop.begin(), o.drop.end()};
+  options.fields = fields_in(o.fields);
+  options.seed = o.seed;
+  options.layout = layout_in(o.target.to);
+  if (!o.target.model.empty())
+    options.model = std::make_shared<const Gguf>(open_gguf(open_source(o.target.model)));
   return options;
 }
 
@@ -110,6 +131,14 @@ Action add_convert(CLI::App& verb) {
           "may be lost if the target cannot hold it: checkpoints, draft, outputs, media, cells")
       ->delimiter(',')
       ->check(CLI::IsMember({"checkpoints", "draft", "outputs", "media", "cells"}));
+  verb.add_option("--set", options->fields,
+                  "a field of a session of before August 2024, e.g. n_mult=256; may be repeated")
+      ->type_name("FIELD=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  verb.add_option("--seed", options->seed,
+                  "sessions with a random generator: its text is that of one just seeded with N")
+      ->type_name("N");
   return [options] { return run(*options); };
 }
 

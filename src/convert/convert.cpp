@@ -7,6 +7,9 @@
 #include <set>
 
 #include "convert/dialect.h"
+#include "convert/generator.h"
+#include "convert/header_filler.h"
+#include "convert/missing.h"
 #include "convert/old_layout.h"
 #include "convert/other_family.h"
 #include "convert/rotation.h"
@@ -41,17 +44,22 @@ class Converter {
       : source_(with_known_rotation(*dump, target, options)),
         target_(target),
         options_(options),
-        dialect_(target_dialect(*source_, target, options.like.get())) {}
+        dialect_(target_dialect(*source_, target, options.like.get(), options.layout)) {}
 
   Conversion run() {
     result_.plan = Plan::of(source_);
+    need_fields_of(dialect_, options_.fields);
     leave_source_layout(*source_, dialect_, target_, options_, result_);
     choose_sequence();
     change_state(output().state, source_->state, source_->dialect);
     change_tail();
     change_tokens(*source_, output(), target_, options_, result_);
-    change_prelude(*source_, output(), dialect_, target_, options_, result_);
-    enter_old_layout(*source_, dialect_, target_, options_, result_);
+    Missing missing;
+    change_prelude(*source_, output(), dialect_, target_, options_, result_, missing);
+    enter_old_layout(*source_, dialect_, target_, options_, result_, missing);
+    missing.require_none(files_of(dialect_), format::is_old_session(dialect_)
+                                                 ? "that the target saved"
+                                                 : "of that version");
     for (std::size_t m = 0; m < output().state.memories.size(); ++m)
       note_memory(source_->state.memories[m], output().state.memories[m]);
     note_layout();

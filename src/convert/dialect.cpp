@@ -100,45 +100,75 @@ std::vector<Dialect> like_source(const std::vector<Dialect>& dialects, const Dia
   return closest.empty() ? same : closest;
 }
 
-// Version 0 holds addresses of the process that wrote it.
-void refuse_pool(const Era& era) {
-  if (era.session_version == 0)
+// A session of version 0 is made from another one, because it holds addresses of its process.
+void need_pool(const Dialect& source, const Era& era, const Dump* like) {
+  const bool has =
+      source.body == Body::pool || (like != nullptr && like->dialect.body == Body::pool);
+  if (era.session_version == 0 && !has)
     throw Error(
         ErrorKind::refused,
         "sessions of version 0 are a piece of the memory of the process that wrote them, with "
-        "its addresses: kvtool reads them and makes none; its loaders lasted five days");
+        "its addresses: say --like REF with a session of version 0 that the target saved");
 }
 
-// The layouts whose header struct builds of the era's days had.
+// Which choices besides the header struct builds of the era's days had.
+bool is_of_days(const Dialect& d, const Era& era) {
+  static constexpr const char* used_words = "2023-11-23";
+  static constexpr const char* shorter_lists = "2024-03-03";
+  static constexpr const char* longer_records = "2023-05-02";
+  const format::HeaderLayout& header = format::header_layout(d.header);
+  auto came = [&](bool has, const char* day) { return has ? era.until >= day : era.from <= day; };
+  if (header.from > era.until || header.until < era.from) return false;
+  if (d.body == Body::cells && !came(d.used_word, used_words)) return false;
+  if (d.body == Body::lean && !came(!d.lists_all, shorter_lists)) return false;
+  return d.body != Body::pool || came(d.long_records, longer_records);
+}
+
 std::vector<Dialect> old_sessions(const Era& era) {
   std::vector<Dialect> dialects = format::session_dialects(era.session_version);
-  std::erase_if(dialects, [&](const Dialect& d) {
-    const format::HeaderLayout& header = format::header_layout(d.header);
-    return header.from > era.until || header.until < era.from;
-  });
+  std::erase_if(dialects, [&](const Dialect& d) { return !is_of_days(d, era); });
   return dialects;
 }
 
-Dialect old_session(const Dialect& source, const Era& era, const Dump* like) {
-  const std::vector<Dialect> dialects = old_sessions(era);
-  if (source.body != Body::pool) refuse_pool(era);
+std::string names_of(const std::vector<Dialect>& dialects) {
+  std::string names;
+  for (const Dialect& d : dialects)
+    if (!d.scrambled) names += fmt::format("{}{}", names.empty() ? "" : ", ", format::name_of(d));
+  return names;
+}
+
+Dialect called(const std::string& layout, const std::vector<Dialect>& dialects, const Era& era) {
+  for (const Dialect& d : dialects)
+    if (!d.scrambled && format::name_of(d) == layout) return d;
+  throw Error(ErrorKind::usage,
+              fmt::format("--to {}: layouts of {} are {}", layout, era.name, names_of(dialects)));
+}
+
+Dialect old_session(const Dialect& source, const Era& era, const Dump* like,
+                    const std::string& layout) {
+  std::vector<Dialect> dialects = old_sessions(era);
+  need_pool(source, era, like);
+  if (!layout.empty()) return called(layout, dialects, era);
   if (like != nullptr && is_among(dialects, like->dialect)) return like->dialect;
   if (is_among(dialects, source)) return source;
+  std::erase_if(dialects, [](const Dialect& d) { return d.scrambled; });
   const std::vector<Dialect> fit = dialects.size() > 1 ? like_source(dialects, source) : dialects;
   if (fit.size() == 1) return fit.front();
   throw Error(
       ErrorKind::refused,
-      fmt::format(
-          "sessions of version {} begin with the model parameters of the build that reads them, "
-          "in one of {} layouts, which {} does not tell: say --like REF with a session that the "
-          "target saved",
-          era.session_version, dialects.size(), format::name_of(source)));
+      fmt::format("sessions of version {} begin with the model parameters of the build that "
+                  "reads them, in one of {} layouts, which {} does not tell: say --to LAYOUT "
+                  "({}), --loader with the day of the build, or --like REF with a session "
+                  "that the target saved",
+                  era.session_version, dialects.size(), format::name_of(source),
+                  names_of(dialects)));
 }
 
-Dialect of_old_era(const Dialect& source, const Era& era, Container container, const Dump* like) {
+Dialect of_old_era(const Dialect& source, const Era& era, Container container, const Dump* like,
+                   const std::string& layout) {
   const bool bare_like = like != nullptr && like->dialect.container == container;
   if (container == Container::state && bare_like) return like->dialect;
-  if (container == Container::session) return old_session(source, era, like);
+  if (container == Container::session) return old_session(source, era, like, layout);
   if (container == Container::state)
     throw Error(ErrorKind::usage, "bare states of before August 2024 are written only --like one");
   if (era.slot_version == 0)
@@ -151,10 +181,11 @@ Dialect of_old_era(const Dialect& source, const Era& era, Container container, c
 
 }  // namespace
 
-Dialect target_dialect(const Dump& source, const Target& target, const Dump* like) {
+Dialect target_dialect(const Dump& source, const Target& target, const Dump* like,
+                       const std::string& layout) {
   const Container container = target.container.value_or(source.dialect.container);
   if (target.era && target.era->is_old())
-    return of_old_era(source.dialect, *target.era, container, like);
+    return of_old_era(source.dialect, *target.era, container, like, layout);
   if (target.era && target.era->family == Family::ik_llama) return of_fork(*target.era, container);
   if (target.era) return of_era(*target.era, container, has_extension(source, target));
   const bool other = source.dialect.body != Body::current || source.dialect.family != Family::llama_cpp;

@@ -32,6 +32,22 @@ void need_old_type(ElementType type, const Dialect& to, char side) {
                      format::name_of(to), side == 'k' ? 'K' : 'V', info(type).name, side));
 }
 
+[[noreturn]] void refuse_other_model(const Memory& memory, const format::HeaderFacts& facts) {
+  const std::vector<Layer>& layers = memory.streams[0].layers;
+  const std::string start = "the model parameters of the target are of another model";
+  if (facts.recurrent != (memory.kind == MemoryKind::recurrent))
+    refuse(
+        fmt::format("{}: {} K and V", start, facts.recurrent ? "it has states and no" : "it has"));
+  if (facts.k_width.size() != layers.size())
+    refuse(fmt::format("{}: it has {} layers, and this file {}", start, facts.k_width.size(),
+                       layers.size()));
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    if (layers[l].k.cell_elements() != facts.k_width[l])
+      refuse(fmt::format("{}: they make K of {} elements a cell, and that of this file has {}",
+                         start, facts.k_width[l], layers[l].k.cell_elements()));
+  refuse(start + ": its V differs");
+}
+
 }  // namespace
 
 bool was_a_cache_type(ElementType type) {
@@ -48,14 +64,23 @@ void need_one_memory(const State& state, const std::string& layout) {
                     layout));
 }
 
-void need_header_of_model(const Memory& memory, const format::HeaderFacts& facts) {
+void need_header_of_model(const Memory& memory, const format::HeaderFacts& facts,
+                          const format::HeaderLayout& layout) {
   const std::vector<Layer>& layers = memory.streams[0].layers;
   bool same = facts.recurrent == (memory.kind == MemoryKind::recurrent) &&
               facts.k_width.size() == layers.size();
   for (std::size_t l = 0; same && l < layers.size(); ++l)
     same = layers[l].k.cell_elements() == facts.k_width[l] &&
            layers[l].v.cell_elements() == facts.v_width[l];
-  if (!same) refuse("the model parameters of the target are of another model: its K and V differ");
+  if (same) return;
+  const bool ungrouped = layout.id < HeaderStruct::j48 && !layers.empty() && !facts.recurrent &&
+                         layers[0].k.cell_elements() < facts.n_embd;
+  if (ungrouped)
+    refuse(fmt::format(
+        "builds of before 2023-07-23 knew no grouped queries: their K has {} elements a "
+        "cell, as many as the embedding, and that of this file {}",
+        facts.n_embd, layers[0].k.cell_elements()));
+  refuse_other_model(memory, facts);
 }
 
 void need_old_types(const Stream& stream, const Dialect& to, std::uint32_t version) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "convert/generator.h"
 #include "format/container.h"
 #include "kvtool/error.h"
 #include "kvtool/facts.h"
@@ -76,37 +77,6 @@ void need_arch(const Dump& source, Dump& output, const Target& target) {
   }
 }
 
-std::string sessions_of(const Dialect& dialect) {
-  if (dialect.family == Family::ik_llama) return "sessions of ik_llama.cpp";
-  if (dialect.version == 0) return "whole states of that time";
-  return fmt::format("sessions of version {}", dialect.version);
-}
-
-// The generator's text is that of the source, or of a dump of the target: made up it is not.
-void change_rng(const Dump& source, const Dialect& dialect, const ConvertOptions& options,
-                Conversion& result) {
-  if (!dialect.rng_text && source.rng.size > 0) {
-    result.plan.target.rng = {};
-    result.costs.emplace_back("dropped the random generator's text: sampling starts anew");
-  }
-  if (!dialect.rng_text) return;
-  if (options.strip.count("rng") > 0)
-    throw Error(ErrorKind::refused,
-                fmt::format("{} cannot do without the text of the random generator",
-                            sessions_of(dialect)));
-  if (source.rng.size > 0) return;
-  if (options.like == nullptr || options.like->rng.size == 0)
-    throw Error(ErrorKind::refused,
-                fmt::format("{} hold the text of the random generator, and this file has none: say "
-                            "--like REF with a session of that version",
-                            sessions_of(dialect)));
-  result.plan.rng_source = static_cast<std::uint32_t>(result.plan.sources.size());
-  result.plan.sources.push_back(options.like);
-  result.plan.target.rng = options.like->rng;
-  result.costs.emplace_back("the random generator's text is that of the reference: sampling goes on "
-                            "as if from there");
-}
-
 void change_outputs(const Dump& source, Dump& output, const Dialect& dialect,
                     const ConvertOptions& options, Conversion& result) {
   const bool holds = source.outputs.ids.size + source.outputs.logits.size +
@@ -160,12 +130,12 @@ void change_tokens(const Dump& source, Dump& output, const Target& target,
 }
 
 void change_prelude(const Dump& source, Dump& output, const Dialect& dialect, const Target& target,
-                    const ConvertOptions& options, Conversion& result) {
+                    const ConvertOptions& options, Conversion& result, Missing& missing) {
   if (format::has_arch(dialect))
     need_arch(source, output, target);
   else
     output.arch.reset();
-  change_rng(source, dialect, options, result);
+  change_rng(source, dialect, options, result, missing);
   change_outputs(source, output, dialect, options, result);
 }
 

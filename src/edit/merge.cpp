@@ -137,7 +137,7 @@ class Merger {
     kvtool::Target as_session;
     as_session.container = Container::session;
     Dump& dump = target();
-    dump.dialect = convert_steps::target_dialect(dump, as_session, nullptr);
+    dump.dialect = convert_steps::target_dialect(dump, as_session, nullptr, {});
     if (!options_.unified && !dump.dialect.streams)
       throw Error(ErrorKind::refused, "files of that time have one stream for all sequences");
     if (format::has_arch(dump.dialect)) dump.arch = arch();

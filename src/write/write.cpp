@@ -38,7 +38,7 @@ class Emitter final : public format::Visitor {
   void opaque(const Scope*, const char*, const Extent& extent) override {
     flush();
     if (extent.offset == Extent::nowhere) return write_zeros(extent.size);
-    const std::uint32_t source = &extent == &plan_.target.rng ? plan_.rng_source : 0;
+    const std::uint32_t source = source_of(extent);
     if (extent.size > 0) sink_.copy(*plan_.sources.at(source)->source, extent.offset, extent.size);
   }
 
@@ -81,6 +81,15 @@ class Emitter final : public format::Visitor {
       sink_.write(std::span(zeros).first(part));
       left -= part;
     }
+  }
+
+  // Which of the plan's sources the bytes of an extent of the target are in.
+  std::uint32_t source_of(const Extent& extent) const {
+    const OldCache& old = plan_.target.state.old;
+    if (&extent == &plan_.target.rng) return plan_.rng_source;
+    const bool pool =
+        &extent == &old.k_record || &extent == &old.v_record || &extent == &old.unused;
+    return pool ? plan_.pool_source : 0;
   }
 
   static std::uint32_t rotation_of(const Stream& stream, TensorOfLayer part) {

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "convert/like.h"
+#include "convert/old_sessions.h"
 #include "format/corpus/sidecar.h"
 #include "support/tiny_dump.h"
 #include "support/tiny_old_dump.h"
@@ -18,32 +18,13 @@
 namespace kvtool::test {
 namespace {
 
-struct Session {
-  std::string name;
-  DumpPointer dump;
-  std::filesystem::path path;  // empty: built here
-};
-
 bool is_session(const Dump& dump) {
   return dump.dialect.container == Container::session && dump.dialect.version != 0 &&
          !dump.dialect.scrambled;
 }
 
-std::filesystem::path folder() {
-  const char* corpus = std::getenv("KVTOOL_CORPUS");
-  return corpus != nullptr ? std::filesystem::path(corpus) / "history" : testdata("history");
-}
-
 const std::vector<Session>& genuine_sessions() {
-  static const std::vector<Session> all = [] {
-    std::vector<Session> sessions;
-    for (const auto& path : dumps_below(folder())) {
-      if (without_zst(path).extension() != ".ggsn") continue;
-      auto dump = std::make_shared<Dump>(open_dump(path.string()));
-      if (is_session(*dump)) sessions.push_back({path.filename().string(), std::move(dump), path});
-    }
-    return sessions;
-  }();
+  static const std::vector<Session> all = sessions_in(history_folder(), is_session);
   return all;
 }
 

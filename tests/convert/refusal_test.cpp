@@ -144,11 +144,14 @@ TEST(ConvertRefusal, MissingGeneratorText) {
   expect_refusal(v9, of_loader("8/2"), {}, "text of the random generator");
   ConvertOptions options;
   options.like = v9;  // has none either
-  expect_refusal(v9, of_loader("8/2"), options, "say --like REF with a session of that version");
+  expect_refusal(v9, of_loader("8/2"), options, "say --seed N, or --like REF with a session of that version");
   options.like = opened("history/v8-20240728-4c676c85e-emb-plain.ggsn");
   EXPECT_NO_THROW((void)convert(v9, of_loader("8/2"), options));
   options.strip = {"rng"};
   expect_refusal(v9, of_loader("8/2"), options, "cannot do without the text");
+  options = {};
+  options.seed = 1;
+  EXPECT_NO_THROW((void)convert(v9, of_loader("8/2"), options));
 }
 
 // A time tells about rotation as far as it can have written the file.
