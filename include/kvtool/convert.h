@@ -65,7 +65,7 @@ struct Conversion {
 
 // Throws Error(refused) with the reason and the option that would allow it, Error(usage) for
 // targets that contradict themselves and a `written` that did not write such dumps.
-[[nodiscard]] Conversion convert(std::shared_ptr<const Dump> dump, const Target& target,
+[[nodiscard]] Conversion convert(const std::shared_ptr<const Dump>& dump, const Target& target,
                                  const ConvertOptions& options = {});
 
 }  // namespace kvtool

@@ -260,7 +260,7 @@ void need_same_model(const Dump& dump, const Target& target) {
 
 }  // namespace
 
-Conversion convert(std::shared_ptr<const Dump> dump, const Target& target,
+Conversion convert(const std::shared_ptr<const Dump>& dump, const Target& target,
                    const ConvertOptions& options) {
   if (options.written && !can_have_written(*options.written, *dump))
     throw Error(ErrorKind::usage,

@@ -141,7 +141,8 @@ Dialect called(const std::string& layout, const std::vector<Dialect>& dialects, 
   for (const Dialect& d : dialects)
     if (!d.scrambled && format::name_of(d) == layout) return d;
   throw Error(ErrorKind::usage,
-              fmt::format("--to {}: layouts of {} are {}", layout, era.name, names_of(dialects)));
+              fmt::format("--to {}: layouts of ggsn {} are {}", layout, era.session_version,
+                          names_of(dialects)));
 }
 
 Dialect old_session(const Dialect& source, const Era& era, const Dump* like,

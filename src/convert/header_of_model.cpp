@@ -80,8 +80,10 @@ std::uint32_t bits_of(float value) {
   return bits;
 }
 
-std::uint32_t word_of(HeaderFieldKind kind, double value) {
+// Nothing for a number that no word holds.
+std::optional<std::uint32_t> word_of(HeaderFieldKind kind, double value) {
   if (kind == HeaderFieldKind::real) return bits_of(static_cast<float>(value));
+  if (!(value >= -0x1p31 && value < 0x1p32)) return std::nullopt;
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
 }
 
@@ -301,7 +303,11 @@ std::optional<FieldValue> value_in_model(const Gguf& model, const HeaderLayout& 
   MaybeTold told = HeaderOfModel(model, layout).tell(field);
   if (!told) return std::nullopt;
   FieldValue value{{}, std::move(told->by), told->stated};
-  for (const double number : told->numbers) value.words.push_back(word_of(field.kind, number));
+  for (const double number : told->numbers) {
+    const auto word = word_of(field.kind, number);
+    if (!word) return std::nullopt;
+    value.words.push_back(*word);
+  }
   const auto other = [&](std::uint32_t word) { return word != value.words.front(); };
   // Builds whose struct has no array did not read lists.
   if (field.count == 1 && std::ranges::any_of(value.words, other)) return std::nullopt;

@@ -77,6 +77,7 @@ std::optional<HeaderFacts> ShapeSolver::with_layers(const Types& types) const {
 void require_one_shape(const std::set<std::pair<std::size_t, std::uint64_t>>& shapes) {
   if (shapes.size() < 2) return;
   std::vector<std::string> names;
+  names.reserve(shapes.size());
   for (const auto& [layers, width] : shapes) names.push_back(fmt::format("{}x{}", layers, width));
   throw Error(ErrorKind::refused,
               fmt::format("the size of the file leaves several shapes: {}; say --k-type and --v-type, "

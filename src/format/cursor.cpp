@@ -22,7 +22,7 @@ void Window::read(std::uint64_t offset, std::span<std::byte> out) {
 }
 
 void Window::require_readable() const {
-  if (failure_) throw *failure_;
+  if (failure_) throw Error(*failure_);
 }
 
 void Window::fetch(std::uint64_t offset, std::span<std::byte> out) {

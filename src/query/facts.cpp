@@ -151,6 +151,7 @@ std::vector<SequenceFacts> sequences_of(const Memory& memory, bool one_sequence)
       sum.missing.insert(sum.missing.end(), facts.missing.begin(), facts.missing.end());
     }
   std::vector<SequenceFacts> list;
+  list.reserve(all.size());
   for (auto& [id, facts] : all) list.push_back(std::move(facts));
   return list;
 }
