@@ -59,7 +59,8 @@ void print_json(const Row& row, Printer& out) {
 // Cells of old sessions that are listed without K and V count on behind the others.
 struct Table {
   const CellTable& cells;
-  std::size_t first;  // index of its first cell in the file
+  std::size_t first;                                // index of its first cell in the file
+  std::vector<std::optional<TokenId>> tokens = {};  // of its cells, where they are looked up
 };
 
 int run(const Options& options) {
@@ -70,11 +71,12 @@ int run(const Options& options) {
   for (std::size_t m = 0; m < dump->state.memories.size(); ++m)
     for (std::size_t s = 0; s < dump->state.memories[m].streams.size(); ++s) {
       const Stream& stream = dump->state.memories[m].streams[s];
-      const auto tokens = cell_tokens(*dump, stream);
-      for (const Table& table : {Table{stream.cells, 0}, Table{stream.beyond, stream.cells.size()}})
+      const Table with_data{stream.cells, 0, cell_tokens(*dump, stream)};
+      const Table without{stream.beyond, stream.cells.size()};
+      for (const Table& table : {with_data, without})
         for (std::size_t c = 0; c < table.cells.size(); ++c) {
           if (!wanted(table.cells, c)) continue;
-          const auto token = table.first == 0 ? tokens[c] : std::nullopt;
+          const auto token = c < table.tokens.size() ? table.tokens[c] : std::nullopt;
           const Row row{m, s, c, table.first + c, table.cells, token};
           options.json ? print_json(row, out) : print_tsv(row, out);
         }

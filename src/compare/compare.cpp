@@ -11,6 +11,8 @@
 #include "compare/parts.h"
 #include "compare/same_bytes.h"
 #include "compare/verdict.h"
+#include "convert/header_values.h"
+#include "format/header_struct.h"
 #include "kvtool/codec.h"
 #include "kvtool/error.h"
 #include "kvtool/facts.h"
@@ -39,6 +41,19 @@ void note(std::vector<HeaderDifference>& list, std::string field, std::string a,
   if (a != b) list.push_back({std::move(field), std::move(a), std::move(b)});
 }
 
+// Fields of the header structs of two sessions of before August 2024, if they are laid out alike.
+void note_struct(const Dump& a, const Dump& b, std::vector<HeaderDifference>& list) {
+  if (a.dialect.header != b.dialect.header || a.header.empty() || b.header.empty()) return;
+  const format::HeaderLayout& layout = format::header_layout(a.dialect.header);
+  for (const format::HeaderField& field : layout.fields) {
+    const auto x = convert_steps::value_in_header(layout, a.header, layout, field);
+    const auto y = convert_steps::value_in_header(layout, b.header, layout, field);
+    if (!x || !y) continue;
+    note(list, "header." + field.name, convert_steps::spelled(field, *x),
+         convert_steps::spelled(field, *y));
+  }
+}
+
 std::vector<HeaderDifference> compare_headers(const Dump& a, const Dump& b) {
   std::vector<HeaderDifference> list;
   note(list, "kind", kind_of(a), kind_of(b));
@@ -54,6 +69,7 @@ std::vector<HeaderDifference> compare_headers(const Dump& a, const Dump& b) {
     note(list, name + "v_layout", v_layout_of(x), v_layout_of(y));
     note(list, name + "streams", std::to_string(x.streams.size()), std::to_string(y.streams.size()));
   }
+  note_struct(a, b, list);
   note_lone_parts(a, b, list);
   return list;
 }

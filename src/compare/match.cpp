@@ -45,6 +45,7 @@ class Lister {
     const Position position = table.position(place.cell);
     if (position < options_.position_begin || position >= options_.position_end) return;
     const auto ids = table.sequences(place.cell);
+    if (ids.empty() && position < 0) return;  // nobody's: what an old session keeps of an unused cell
     CellKey key{memory_, 0, position, 0, 0};
     if (with_xy_) {
       key.x = table.extra(place.cell).x;

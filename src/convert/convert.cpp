@@ -63,7 +63,7 @@ class Converter {
     for (std::size_t m = 0; m < output().state.memories.size(); ++m)
       note_memory(source_->state.memories[m], output().state.memories[m]);
     note_layout();
-    result_.warnings = idle_wishes(output().state, wishes());
+    result_.warnings = idle_wishes(output().state, asked());
     warn_of_row_order();
     output().dialect = dialect_;
     return std::move(result_);
@@ -152,6 +152,14 @@ class Converter {
                   "--flash-attn on: there was none before April 2024 (version 6)");
     wishes.v_transposed = true;
     return wishes;
+  }
+
+  // What the target says, without what its layout demands. Sessions 6 and 7 store the word about V of
+  // recurrent models too.
+  TensorWishes asked() const {
+    TensorWishes asked = wishes();
+    if (always_transposes() || dialect_.body == Body::v_flag) asked.v_transposed.reset();
+    return asked;
   }
 
   TokenOf token_of() const {

@@ -47,6 +47,11 @@ bool had_slots(const Dump& source) {
   return (body == Body::output_ids || body == Body::v_flag) && source.state.arrangement == "kv";
 }
 
+// ik_llama.cpp has slot files beside its sessions at all times.
+bool is_fork_session(const Dialect& d) {
+  return d.family == Family::ik_llama && d.container == Container::session;
+}
+
 bool has_extension(const Dump& source, const Target& target) {
   if (target.model && target.model->needs_extension) return *target.model->needs_extension;
   return source.dialect.extension != CellExtension::none;
@@ -191,6 +196,8 @@ Dialect target_dialect(const Dump& source, const Target& target, const Dump* lik
   if (target.era) return of_era(*target.era, container, has_extension(source, target));
   const bool other = source.dialect.body != Body::current || source.dialect.family != Family::llama_cpp;
   if (container == Container::slot && had_slots(source)) return format::slot_dialects(1).front();
+  if (container == Container::slot && is_fork_session(source.dialect))
+    return of_fork(fork_eras().at(source.dialect.version - fork_eras().front().session_version), container);
   if (other && container != source.dialect.container)
     throw Error(
         ErrorKind::usage,

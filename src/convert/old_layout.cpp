@@ -288,6 +288,7 @@ void enter_old_layout(const Dump& source, const Dialect& to, const Target& targe
     refuse("the reference is scrambled: nothing can be written like it");
   if (to.body == Body::typed_slot) need_old_slot(result.plan.target);
   if (!format::is_old_session(to) || is_left_alone(source, to, target, options)) return;
+  if (to.scrambled) refuse("K and V of this file are scrambled: nothing can restore them");
   OldLayout(source, to, target, options, result, missing).enter();
 }
 

@@ -26,6 +26,16 @@ bool has_attention(const State& state) {
                              [](const Memory& m) { return m.kind == MemoryKind::attention; });
 }
 
+// llama.cpp had none before April 2024, nor for recurrent states before August 2024.
+void need_slot_files(const Dialect& d) {
+  const bool had = d.body == Body::current || d.body == Body::typed_slot || d.body >= Body::output_ids;
+  if (!had)
+    throw Error(ErrorKind::refused,
+                fmt::format("at the time of sessions of version {} there were no slot files; kvtool convert "
+                            "--to ggsq:VERSION --seq ID takes a sequence out for a later loader",
+                            d.version));
+}
+
 void set_given_tokens(SequenceEdit& edit, const std::vector<TokenId>& ids) {
   Dump& target = edit.plan.target;
   const std::uint64_t cells = cells_in_longest(target.state);
@@ -68,6 +78,7 @@ SequenceEdit extract_sequence(const std::shared_ptr<const Dump>& dump, SequenceI
     throw Error(ErrorKind::refused,
                 "a bare state does not say its version; kvtool convert --to ggsq:VERSION takes a "
                 "sequence out of it");
+  need_slot_files(dump->dialect);
   Target target;
   target.container = Container::slot;
   ConvertOptions how;

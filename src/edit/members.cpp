@@ -16,6 +16,19 @@ SequenceId id_of_one_sequence(const State& state) {
   return ids.empty() ? 0 : *ids.begin();
 }
 
+namespace {
+
+bool is_listed_without_data(const State& state, SequenceId sequence) {
+  for (const Memory& memory : state.memories)
+    for (const Stream& stream : memory.streams)
+      for (std::size_t c = 0; c < stream.beyond.size(); ++c)
+        for (const SequenceId id : stream.beyond.sequences(c))
+          if (id == sequence) return true;
+  return false;
+}
+
+}  // namespace
+
 void require_sequence(const Dump& dump, SequenceId sequence) {
   if (format::holds_one_sequence(dump.dialect)) {
     const SequenceId only = id_of_one_sequence(dump.state);
@@ -25,6 +38,11 @@ void require_sequence(const Dump& dump, SequenceId sequence) {
   }
   const auto ids = sequence_ids(dump.state);
   if (ids.count(sequence) > 0) return;
+  if (is_listed_without_data(dump.state, sequence))
+    throw Error(ErrorKind::refused,
+                fmt::format("the cells of sequence {} are listed without K and V: the build that saved "
+                            "them lost their content",
+                            sequence));
   throw Error(ErrorKind::refused,
               ids.empty() ? fmt::format("no cell belongs to sequence {}", sequence)
                           : fmt::format("no cell belongs to sequence {}; there are {}", sequence,

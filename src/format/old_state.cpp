@@ -69,7 +69,8 @@ void require_plain_order(const State& state, const Dialect& dialect) {
     throw Error(
         ErrorKind::refused,
         fmt::format("sessions of version 0 hold the cache of the whole context, {} cells, and "
-                    "the output would have {}",
+                    "the output would have {}: convert it to version 1 first (kvtool convert --to "
+                    "ggsn1.j32), and back with --like this file",
                     state.old.context, cells.size()));
 }
 

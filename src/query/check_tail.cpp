@@ -21,15 +21,23 @@ bool may_be_no_window(const Dump& dump) {
   return dump.state.arrangement == "iswa" && cells_of(memories[0]) == cells_of(memories[1]);
 }
 
+// The fork keeps them in another file.
+const char* without_checkpoints(const Dump& dump) {
+  const bool beside = dump.dialect.family == Family::ik_llama;
+  return beside ? ", whose checkpoints are in NAME.checkpoints: without that file"
+                : " without checkpoints:";
+}
+
 void check_missing(const Dump& dump, Findings& findings) {
   const auto& memories = dump.state.memories;
   if (kind_of(dump) != "slot" || dump.tail.has_checkpoints || !holds_cells(dump)) return;
   if (std::none_of(memories.begin(), memories.end(), cannot_rewind)) return;
   findings.warning("no_checkpoints", "tail",
-                   fmt::format("a {} without checkpoints: a server restores it with success, and "
+                   fmt::format("a {}{} a server restores it with success, and "
                                "computes the whole prompt again unless it continues exactly here{}",
                                memories.back().kind == MemoryKind::recurrent ? "recurrent state"
                                                                              : "window cache",
+                               without_checkpoints(dump),
                                may_be_no_window(dump) ? " (not so if this is minimax-m3, or was "
                                                         "saved with --swa-full)"
                                                       : ""));

@@ -10,6 +10,7 @@
 #include "kvtool/error.h"
 #include "tensor/kernels.h"
 #include "tensor/reference.h"
+#include "tensor/undecodable.h"
 
 namespace kvtool {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 void require_cache_type(ElementType type) {
   if (!can_decode(type))
     throw Error(ErrorKind::unsupported,
-                fmt::format("no cache has elements of type {}", info(type).name));
+                undecodable(type));
 }
 
 // The caller's mistake, if it is one.

@@ -8,6 +8,7 @@
 #include "kvtool/codec.h"
 #include "kvtool/error.h"
 #include "kvtool/tensor.h"
+#include "tensor/undecodable.h"
 
 namespace kvtool {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::size_t batch_floats = 2048;
 void require_form(const RowForm& form, std::size_t width) {
   if (!can_decode(form.type))
     throw Error(ErrorKind::unsupported,
-                fmt::format("no cache has elements of type {}", info(form.type).name));
+                undecodable(form.type));
   if (form.rotation == 0) return;
   if (!std::has_single_bit(form.rotation) || width % form.rotation != 0)
     throw Error(ErrorKind::refused, fmt::format("rows of {} numbers cannot be rotated in blocks of {}",
