@@ -110,6 +110,7 @@ struct Suspect {
 std::vector<Suspect> with_values(const Dump& dump, std::uint32_t memory,
                                  const std::vector<LoneCell>& cells) {
   std::vector<Suspect> suspects;
+  suspects.reserve(cells.size());
   for (const LoneCell& cell : cells)
     suspects.push_back({cell, values_of(dump, {memory, 0, false}, std::vector{cell.place})});
   return suspects;

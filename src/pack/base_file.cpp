@@ -47,7 +47,7 @@ BaseFile base_file_of(const Source& source, std::string name) {
 
 std::shared_ptr<const Source> checked_base(const BaseFile& wanted, const BaseOpener& open,
                                            const Source& container) {
-  const auto base = open ? open(wanted.name) : search(container, wanted.name);
+  auto base = open ? open(wanted.name) : search(container, wanted.name);
   if (!base)
     throw Error(ErrorKind::refused,
                 fmt::format("holds differences from {} (XXH3 {}), which is not beside it; "

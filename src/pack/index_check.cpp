@@ -43,7 +43,7 @@ std::string problem_of_rows(const Section& section) {
       section.size % row != 0)
     return "chunks of partial rows";
   for (const Part& part : section.parts)
-    if (const std::string problem = problem_of_columns(section, part); !problem.empty())
+    if (std::string problem = problem_of_columns(section, part); !problem.empty())
       return problem;
   return "";
 }

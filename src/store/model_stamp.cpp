@@ -162,19 +162,18 @@ std::vector<StampDifference> differences(const ModelStamp& a, const ModelStamp& 
   const auto in_b = by_key(b);
   const bool weights_tell = same_types(in_a, in_b);
   std::vector<StampDifference> found;
-  const auto compare = [&](const std::string& key, const StampFact* x, const StampFact* y) {
-    if (key == "weights" && !weights_tell) return;
-    if (x != nullptr && y != nullptr && x->value == y->value) return;
-    const StampFact& fact = x != nullptr ? *x : *y;
-    found.push_back({fact.stamp_class, key, x != nullptr ? x->value : "unknown",
-                     y != nullptr ? y->value : "unknown"});
+  const auto add = [&](const StampFact& fact, const std::string& x, const std::string& y) {
+    if (fact.key != "weights" || weights_tell) found.push_back({fact.stamp_class, fact.key, x, y});
   };
   for (const auto& [key, fact] : in_a) {
     const auto other = in_b.find(key);
-    compare(key, &fact, other == in_b.end() ? nullptr : &other->second);
+    if (other == in_b.end())
+      add(fact, fact.value, "unknown");
+    else if (fact.value != other->second.value)
+      add(fact, fact.value, other->second.value);
   }
   for (const auto& [key, fact] : in_b)
-    if (!in_a.contains(key)) compare(key, nullptr, &fact);
+    if (!in_a.contains(key)) add(fact, "unknown", fact.value);
   // Weights that neither side knows are no match either.
   if (weights_tell && !in_a.contains("weights") && !in_b.contains("weights"))
     found.push_back({StampClass::hard, "weights", "unknown", "unknown"});

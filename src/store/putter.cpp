@@ -203,12 +203,12 @@ class Putter {
     NewBlock block{item.row, std::nullopt};
     block.row.place = item.inside->place;
     block.row.first = item.inside->first;
-    add_row(std::move(block));
+    add_row(block);
   }
 
-  void add_row(NewBlock block) {
+  void add_row(const NewBlock& block) {
     entry_.uses.push_back({true, entry_.blocks.size()});
-    entry_.blocks.push_back(std::move(block));
+    entry_.blocks.push_back(block);
   }
 
   void add(const Job& job, const Bundle& bundle) {
@@ -222,7 +222,7 @@ class Putter {
       NewBlock block{item.row, item.superseded};
       block.row.place = place;
       block.row.first = item.first - job.items[bundle.first].first;
-      add_row(std::move(block));
+      add_row(block);
       ++report_.new_blocks;
       report_.new_bytes += item.row.bytes;
     }
