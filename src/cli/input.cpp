@@ -102,6 +102,10 @@ void add_input(CLI::App& verb, InputOptions& input) {
                   "unknown bytes behind a sequence state: refuse, keep or drop")
       ->check(CLI::IsMember({"refuse", "keep", "drop"}))
       ->type_name("WHAT");
+  add_unstored(verb, input);
+}
+
+void add_unstored(CLI::App& verb, InputOptions& input) {
   verb.add_option("--k-type", input.k_type,
                   "type of K in a session of before August 2024, which does not store it")
       ->type_name("TYPE");

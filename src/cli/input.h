@@ -28,6 +28,8 @@ struct InputOptions {
 
 // Declares FILE, --layout, --trailing, --k-type, --v-type, --model, --like and --kv-shape.
 void add_input(CLI::App& verb, InputOptions& input);
+// Only what old dumps do not store: --k-type, --v-type, --model, --like and --kv-shape.
+void add_unstored(CLI::App& verb, InputOptions& input);
 // For verbs that give one of these names more meaning: they take the input's option away, declare
 // their own, and hand the text on.
 void replace_option(CLI::App& verb, const std::string& name);

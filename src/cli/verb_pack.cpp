@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/companions.h"
 #include "cli/input.h"
 #include "cli/pack_options.h"
 #include "cli/verb.h"
@@ -47,7 +48,7 @@ std::string kind_words(const PackedSection& kind) {
 }
 
 void report(const Options& o, const Source& source, std::uint64_t written,
-            const PackReport& figures) {
+            const PackReport& figures, const std::vector<std::string>& companions = {}) {
   if (!reports(o.packing)) return;
   Printer out;
   if (o.packing.json) {
@@ -62,6 +63,7 @@ void report(const Options& o, const Source& source, std::uint64_t written,
                                   {"raw", s.raw},
                                   {"packed", s.packed},
                                   {"from_base", s.from_base}});
+    if (!companions.empty()) json["companions"] = companions;
     out.json(json);
   } else if (o.tsv) {
     out.line("label\tkind\traw\tpacked\tfrom_base");
@@ -71,6 +73,8 @@ void report(const Options& o, const Source& source, std::uint64_t written,
     for (const PackedSection& kind : by_kind(figures.sections)) out.line("{}", kind_words(kind));
     out.line("{} -> {} bytes{}{}", source.size(), written, times(source.size(), written),
              o.packing.dry_run ? " (dry run: nothing written)" : "");
+    for (const std::string& path : companions)
+      out.line("{} belongs to the source and is not packed with it", path);
   }
   out.finish();
 }
@@ -116,7 +120,7 @@ int run_container(const Options& o) {
         options.progress = [&](std::uint64_t bytes) { progress.advance(bytes); };
         figures = pack(*dump, sink, options);
       });
-  report(o, *dump->source, written, figures);
+  report(o, *dump->source, written, figures, companions_of(*dump));
   return exit_fine;
 }
 
@@ -150,6 +154,7 @@ Action add_pack(CLI::App& verb) {
                   "unknown bytes behind a sequence state: refuse or keep")
       ->check(CLI::IsMember({"refuse", "keep"}))
       ->type_name("WHAT");
+  add_unstored(verb, o->input);
   return [o] { return run(*o); };
 }
 

@@ -27,3 +27,10 @@ try kvtool diff "$old/v6-20240430-9c67c2773-frag.ggsn" i
 try kvtool defrag "$old/v0-20230428-1481a9cf2-plain.ggsn.zst" -o g
 gqa=$old/v1-20230723-e76d630df-gqa-plain.ggsn.zst
 try kvtool convert "$gqa" --like "$gqa" -o h
+raw=$old/v4-20240113-df845cc98-plain-raw.raw
+try kvtool pack "$raw" -q -o raw.kvz
+try kvtool pack "$raw" --kv-shape 2x64 -q -o raw.kvz
+try kvtool check --kv-shape 2x64 raw.kvz
+try kvtool unpack raw.kvz -q -o raw
+same "$raw" raw
+try kvtool pack "$fork/llama-empty.ggsq" -o empty.kvz | tail -2
