@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::uint64_t panel_bytes = 1U << 20U;
 
-bool within(double tolerance, float a, float b) { return std::abs(double{a} - b) <= tolerance; }
-
 // --- rows ---
 
 // One side of the pairs, as runs of cells.
@@ -53,7 +51,7 @@ class RowComparison {
     dequantize(tensor_.type, a, numbers_);
     dequantize(tensor_.type, b, others_);
     for (std::size_t i = 0; i < numbers_.size(); ++i)
-      if (!within(tolerance_, numbers_[i], others_[i])) return false;
+      if (!is_within(tolerance_, numbers_[i], others_[i])) return false;
     return true;
   }
 
@@ -64,27 +62,46 @@ class RowComparison {
   std::vector<float> others_;
 };
 
-std::size_t equal_rows(const TensorSource& from, const std::vector<CellIndices>& pairs,
-                     std::size_t count, double tolerance) {
+// Calls take(i, a, b) with the rows of the first `count` pairs, until it says false.
+template <class Take>
+void for_each_pair(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                   std::size_t count, const Take& take) {
   const std::uint64_t row = from.tensor->cell_bytes();
   const std::vector<TensorRun> runs_a = runs_of(from, pairs, count, false);
   const std::vector<TensorRun> runs_b = runs_of(from, pairs, count, true);
   RowReader a{std::span(runs_a)};
   RowReader b{std::span(runs_b)};
-  RowComparison comparison(*from.tensor, tolerance);
   const std::uint64_t step = std::max<std::uint64_t>(1, panel_bytes / row);
   for (std::uint64_t first = 0; first < count; first += step) {
     const std::uint64_t n = std::min<std::uint64_t>(step, count - first);
     const auto x = rows(a, first, n, row);
     const auto y = rows(b, first, n, row);
-    for (std::uint64_t i = 0; i < n; ++i)
-      if (!comparison.equal(std::span(x).subspan(static_cast<std::size_t>(i * row),
-                                                 static_cast<std::size_t>(row)),
-                            std::span(y).subspan(static_cast<std::size_t>(i * row),
-                                                 static_cast<std::size_t>(row))))
-        return static_cast<std::size_t>(first + i);
+    const auto size = static_cast<std::size_t>(row);
+    for (std::size_t i = 0; i < n; ++i)
+      if (!take(static_cast<std::size_t>(first) + i, std::span(x).subspan(i * size, size),
+                std::span(y).subspan(i * size, size)))
+        return;
   }
-  return count;
+}
+
+std::size_t equal_rows(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                       std::size_t count, double tolerance) {
+  RowComparison comparison(*from.tensor, tolerance);
+  std::size_t equal = count;
+  for_each_pair(from, pairs, count, [&](std::size_t i, auto a, auto b) {
+    if (comparison.equal(a, b)) return true;
+    equal = i;
+    return false;
+  });
+  return equal;
+}
+
+void mark_unequal_rows(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                       std::vector<bool>& unequal) {
+  for_each_pair(from, pairs, pairs.size(), [&](std::size_t i, auto a, auto b) {
+    if (std::memcmp(a.data(), b.data(), a.size()) != 0) unequal[i] = true;
+    return true;
+  });
 }
 
 // --- columns ---
@@ -110,11 +127,19 @@ class ChannelComparison {
     return count;
   }
 
+  void mark_unequal(std::span<const std::byte> channels, const std::vector<CellIndices>& pairs,
+                    std::vector<bool>& unequal) const {
+    const std::size_t elements = channels.size() / tensor_.element_bytes;
+    for (std::size_t begin = 0; begin < elements; begin += cells_)
+      for (std::size_t i = 0; i < pairs.size(); ++i)
+        if (!equal(channels, begin + pairs[i].first, begin + pairs[i].second)) unequal[i] = true;
+  }
+
  private:
   bool equal(std::span<const std::byte> channels, std::size_t a, std::size_t b) const {
     const std::size_t size = tensor_.element_bytes;
     if (std::memcmp(&channels[a * size], &channels[b * size], size) == 0) return true;
-    return tolerance_ > 0 && within(tolerance_, numbers_[a], numbers_[b]);
+    return tolerance_ > 0 && is_within(tolerance_, numbers_[a], numbers_[b]);
   }
 
   const Tensor& tensor_;
@@ -123,20 +148,38 @@ class ChannelComparison {
   std::vector<float> numbers_;
 };
 
-std::size_t equal_columns(const TensorSource& from, const std::vector<CellIndices>& pairs,
-                          std::size_t count, double tolerance) {
+// Calls take(channels) with a few whole channels after the other, until it says false.
+template <class Take>
+void for_each_channels(const TensorSource& from, const Take& take) {
   const Tensor& tensor = *from.tensor;
   const std::uint64_t channel = from.cells * tensor.element_bytes;
   const std::uint64_t step = std::max<std::uint64_t>(1, panel_bytes / channel);
-  ChannelComparison comparison(from, tolerance);
   std::vector<std::byte> bytes;
-  for (std::uint64_t first = 0; first < tensor.width && count > 0; first += step) {
+  for (std::uint64_t first = 0; first < tensor.width; first += step) {
     const std::uint64_t n = std::min<std::uint64_t>(step, tensor.width - first);
     bytes.resize(static_cast<std::size_t>(n * channel));
     from.source->read_at(tensor.extent.offset + first * channel, bytes);
-    count = comparison.equal(bytes, pairs, count);
+    if (!take(std::span<const std::byte>(bytes))) return;
   }
+}
+
+std::size_t equal_columns(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                          std::size_t count, double tolerance) {
+  ChannelComparison comparison(from, tolerance);
+  for_each_channels(from, [&](auto channels) {
+    count = comparison.equal(channels, pairs, count);
+    return count > 0;
+  });
   return count;
+}
+
+void mark_unequal_columns(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                          std::vector<bool>& unequal) {
+  const ChannelComparison comparison(from, 0);
+  for_each_channels(from, [&](auto channels) {
+    comparison.mark_unequal(channels, pairs, unequal);
+    return true;
+  });
 }
 
 // Of the first `count` pairs, those that are equal in one tensor.
@@ -148,7 +191,18 @@ std::size_t equal_in(const TensorSource& from, const std::vector<CellIndices>& p
              : equal_rows(from, pairs, count, tolerance);
 }
 
+void mark_unequal(const TensorSource& from, const std::vector<CellIndices>& pairs,
+                  std::vector<bool>& unequal) {
+  if (from.tensor->cell_bytes() == 0) return;
+  if (from.tensor->orientation == Orientation::transposed)
+    mark_unequal_columns(from, pairs, unequal);
+  else
+    mark_unequal_rows(from, pairs, unequal);
+}
+
 }  // namespace
+
+bool is_within(double tolerance, float a, float b) { return std::abs(double{a} - b) <= tolerance; }
 
 std::size_t equal_prefix(const Source& source, const Stream& stream,
                          const std::vector<CellIndices>& pairs, double tolerance) {
@@ -157,6 +211,18 @@ std::size_t equal_prefix(const Source& source, const Stream& stream,
     for (const Tensor* tensor : {&layer.k, &layer.v})
       count = equal_in({&source, tensor, stream.cells.size()}, pairs, count, tolerance);
   return count;
+}
+
+std::vector<CellIndices> unequal_pairs(const Source& source, const Stream& stream,
+                                       const std::vector<CellIndices>& pairs) {
+  std::vector<bool> unequal(pairs.size(), false);
+  for (const Layer& layer : stream.layers)
+    for (const Tensor* tensor : {&layer.k, &layer.v})
+      if (!pairs.empty()) mark_unequal({&source, tensor, stream.cells.size()}, pairs, unequal);
+  std::vector<CellIndices> list;
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    if (unequal[i]) list.push_back(pairs[i]);
+  return list;
 }
 
 }  // namespace kvtool

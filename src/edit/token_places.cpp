@@ -8,7 +8,6 @@
 #include "edit/members.h"
 #include "format/container.h"
 #include "kvtool/error.h"
-#include "kvtool/sequences.h"
 
 namespace kvtool {
 namespace {
@@ -49,17 +48,17 @@ std::map<Key, std::vector<ListedCell>> places_behind_states(const Memory& memory
   return places;
 }
 
-const Memory* first_of(const State& state, MemoryKind kind, bool window) {
+const Memory* first_of(const State& state, MemoryKind kind) {
   for (const Memory& memory : state.memories)
-    if (memory.kind == kind && (memory.role == "window") == window) return &memory;
+    if (memory.kind == kind && memory.role != "window") return &memory;
   return nullptr;
 }
 
 std::map<Key, std::vector<ListedCell>> all_places(const Dump& dump) {
   const bool one = format::holds_one_sequence(dump.dialect);
-  if (const Memory* base = first_of(dump.state, MemoryKind::attention, false))
+  if (const Memory* base = memory_of_all_cells(dump.state))
     return places_by_sequence(*base, one);
-  if (const Memory* recurrent = first_of(dump.state, MemoryKind::recurrent, false))
+  if (const Memory* recurrent = first_of(dump.state, MemoryKind::recurrent))
     return places_behind_states(*recurrent, one);
   return {};
 }
@@ -133,6 +132,10 @@ std::vector<MediaChunk> moved_media(const TokenArea& tokens,
 
 }  // namespace
 
+const Memory* memory_of_all_cells(const State& state) {
+  return first_of(state, MemoryKind::attention);
+}
+
 std::optional<TokenPlaces> token_places(const Dump& dump) {
   if (!format::has_header(dump.dialect) || dump.tokens.ids.empty()) return std::nullopt;
   const auto all = all_places(dump);
@@ -167,51 +170,6 @@ std::uint64_t tokens_left(const TokenPlaces& places, const PositionMap& map, std
 
 TokenArea tokens_like(const TokenArea& like, const std::vector<TokenId>& ids) {
   return decode_tokens(like.form == TokenForm::payload ? encode_payload(ids, {}) : ids);
-}
-
-namespace {
-
-// Token and owners of each cell of a sequence, by position.
-struct OwnedCell {
-  Position position;
-  TokenId token;
-  bool shared;  // with the sequence of the list
-};
-
-std::vector<OwnedCell> cells_of_sequence(const Memory& memory, SequenceId sequence, Key owner,
-                                         bool one) {
-  std::vector<OwnedCell> list;
-  for (const Stream& stream : memory.streams)
-    for (std::size_t c = 0; c < stream.cells.size(); ++c) {
-      const auto ids = stream.cells.sequences(c);
-      const auto lists = [&](SequenceId id) { return std::ranges::find(ids, id) != ids.end(); };
-      if (!one && !lists(sequence)) continue;
-      list.push_back({stream.cells.position(c), stream.cells.extra(c).token,
-                      one || (owner && lists(*owner))});
-    }
-  std::ranges::stable_sort(list, {}, &OwnedCell::position);
-  return list;
-}
-
-}  // namespace
-
-std::vector<TokenId> known_tokens(const Dump& dump, SequenceId sequence) {
-  const bool one = format::holds_one_sequence(dump.dialect);
-  const auto places = token_places(dump);
-  if (places && (one || places->sequence == sequence)) return dump.tokens.ids;
-  const Memory* base = first_of(dump.state, MemoryKind::attention, false);
-  if (base == nullptr) return {};
-  const bool named = dump.dialect.extension == CellExtension::xy_token;
-  std::vector<TokenId> ids;
-  for (const OwnedCell& cell :
-       cells_of_sequence(*base, sequence, places ? places->sequence : Key{}, one)) {
-    // A shared cell is the same token; both sequences begin with it as long as all were shared.
-    const bool from_list = places && cell.shared && ids.size() < places->positions.size() &&
-                           places->positions[ids.size()] == cell.position;
-    if (!named && !from_list) break;
-    ids.push_back(named ? cell.token : dump.tokens.ids[ids.size()]);
-  }
-  return ids;
 }
 
 }  // namespace kvtool

@@ -15,6 +15,9 @@ struct TokenPlaces {
   std::vector<std::int64_t> positions; // of each token; ascending
 };
 
+// The attention cache that keeps every cell, as a window does not; null if there is none.
+[[nodiscard]] const Memory* memory_of_all_cells(const State& state);
+
 // Whose tokens the list holds: the only sequence with as many cells as there are tokens, or one
 // cell less, and the lowest of those that share all of them. Nothing when none fits or several do.
 [[nodiscard]] std::optional<TokenPlaces> token_places(const Dump& dump);

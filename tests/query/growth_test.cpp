@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "kvtool/check.h"
 #include "kvtool/compare.h"
@@ -17,6 +18,7 @@
 #include "kvtool/share.h"
 #include "kvtool/source.h"
 #include "kvtool/write.h"
+#include "support/bytes.h"
 #include "support/made_dump.h"
 
 namespace kvtool::test {
@@ -29,7 +31,7 @@ constexpr std::uint32_t factor = 4;
 // Linear work would grow 4 times, quadratic 16 times.
 constexpr double most_growth = 9;
 
-DumpPtr made(std::uint32_t cells, std::uint32_t sequences = 256) {
+Shape shape_of(std::uint32_t cells, std::uint32_t sequences) {
   Shape shape;
   shape.cells = cells;
   shape.sequences = sequences;
@@ -39,7 +41,31 @@ DumpPtr made(std::uint32_t cells, std::uint32_t sequences = 256) {
   shape.layers = 1;
   shape.width = 32;
   shape.k_type = shape.v_type = ElementType::q8_0;
-  return made_dump(shape);
+  return shape;
+}
+
+DumpPtr made(std::uint32_t cells, std::uint32_t sequences = 256) {
+  return made_dump(shape_of(cells, sequences));
+}
+
+class ZeroSink : public MadeSink {
+ public:
+  void write(std::span<const std::byte> bytes) override {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void hole(std::uint64_t size) override {
+    bytes_.resize(bytes_.size() + static_cast<std::size_t>(size));
+  }
+  ByteVector bytes_;
+};
+
+// All cells hold the same, so that each sequence is like each other to its end.
+DumpPtr made_alike(std::uint32_t cells, std::uint32_t sequences) {
+  Shape shape = shape_of(cells, sequences);
+  shape.shared = 0;
+  ZeroSink sink;
+  write_made_sparse(made_facts(shape), sink);
+  return std::make_shared<const Dump>(open_dump(memory_source("alike", std::move(sink.bytes_))));
 }
 
 DumpPtr written(const Plan& plan) {
@@ -100,14 +126,30 @@ TEST_F(Growth, Defrag) {
   EXPECT_LT(of([](const DumpPtr& d) { static_cast<void>(written(defrag(d))); }), most_growth);
 }
 
-// Every sequence is compared with every other, so there are fewer.
+// What each sequence has in common with the others: four times as many, of the same length.
 TEST_F(Growth, Share) {
   const auto share = [](const DumpPtr& d) {
     Plan plan = Plan::of(d);
     share_equal_cells(plan);
   };
-  const double growth = of(share, made(few, 8), made(few * factor, 8));
-  EXPECT_LT(growth, most_growth);
+  EXPECT_LT(of(share, made(few, 64), made(few * factor, 256)), most_growth);
+}
+
+TEST_F(Growth, ShareOfSequencesThatAreAlike) {
+  const auto share = [](const DumpPtr& d) {
+    Plan plan = Plan::of(d);
+    const std::uint64_t cells = d->state.memories[0].streams[0].cells.size();
+    EXPECT_GT(share_equal_cells(plan), cells * 8 / 10);  // a tenth is unused
+  };
+  EXPECT_LT(of(share, made_alike(few, 64), made_alike(few * factor, 256)), most_growth);
+}
+
+TEST_F(Growth, ShareOfSequencesThatAreNearlyAlike) {
+  const auto share = [](const DumpPtr& d) {
+    Plan plan = Plan::of(d);
+    share_equal_cells(plan, 0.01);
+  };
+  EXPECT_LT(of(share, made_alike(few, 64), made_alike(few * factor, 256)), most_growth);
 }
 
 TEST_F(Growth, RemovalFromEverySequence) {
@@ -141,7 +183,7 @@ TEST_F(Growth, Compare) {
 TEST_F(Growth, QuadraticWorkIsNoticed) {
   const double growth = of([](const DumpPtr& d) {
     volatile std::uint64_t sum = 0;
-    const std::uint64_t cells = d->state.memories[0].streams[0].cells.size() / 20;
+    const std::uint64_t cells = d->state.memories[0].streams[0].cells.size() / 10;
     for (std::uint64_t a = 0; a < cells; ++a)
       for (std::uint64_t b = 0; b < cells; ++b) sum = sum + b;
   });
