@@ -193,16 +193,6 @@ const Genuine& of_struct(HeaderStruct header) {
   throw std::logic_error("no session with this header struct");
 }
 
-std::string refusal_of(const DumpPointer& dump, const Target& target,
-                       const ConvertOptions& options) {
-  try {
-    (void)convert(dump, target, options);
-  } catch (const Error& error) {
-    return error.message();
-  }
-  return "not refused";
-}
-
 void expect_words(const std::string& text, const std::vector<std::string>& words) {
   for (const std::string& word : words)
     EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;

@@ -47,4 +47,15 @@ std::vector<Session> sessions_where(Wanted&& wanted) {
   return sessions;
 }
 
+// Why a conversion is refused.
+inline std::string refusal_of(const DumpPointer& dump, const Target& target,
+                              const ConvertOptions& options) {
+  try {
+    (void)convert(dump, target, options);
+  } catch (const Error& error) {
+    return error.message();
+  }
+  return "not refused";
+}
+
 }  // namespace kvtool::test

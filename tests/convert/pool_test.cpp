@@ -50,20 +50,10 @@ ByteVector into(const DumpPointer& reference, const DumpPointer& dump, const Par
   return bytes.value_or(ByteVector());
 }
 
-std::string refusal_of(const DumpPointer& reference, const DumpPointer& dump) {
+std::string refusal_like(const DumpPointer& reference, const DumpPointer& dump) {
   std::string refusal = "not refused";
   (void)bytes_like(dump, reference, {}, refusal);
   return refusal;
-}
-
-std::string refusal_of_target(const DumpPointer& dump, const Target& target,
-                              const ConvertOptions& options) {
-  try {
-    (void)convert(dump, target, options);
-  } catch (const Error& error) {
-    return error.message();
-  }
-  return "not refused";
 }
 
 void expect_words(const std::string& text, const std::string& words) {
@@ -149,7 +139,7 @@ TEST(Pool, WhatItCannotHoldIsNamed) {
   const DumpPointer pool = sessions_of(0).front().dump;
   const DumpPointer today = modern(pool);
   const auto refusal = [&](std::uint32_t cells, auto&& at, auto&& of) {
-    return refusal_of(pool, relabelled(today, cells, at, of));
+    return refusal_like(pool, relabelled(today, cells, at, of));
   };
   EXPECT_EQ(refusal(12, as_is, first), "not refused");
   EXPECT_EQ(refusal(64, as_is, first), "not refused");
@@ -171,24 +161,24 @@ TEST(Pool, TokensMustTellTheCells) {
   plan.target.tokens.words = plan.target.tokens.ids;
   const auto short_list =
       std::make_shared<Dump>(open_dump(memory_source("short", rewritten(plan))));
-  expect_words(refusal_of(pool, short_list), "11 tokens and 12 cells");
+  expect_words(refusal_like(pool, short_list), "11 tokens and 12 cells");
 }
 
 TEST(Pool, AReferenceOfItsTimeAndModelIsNeeded) {
   const DumpPointer pool = sessions_of(0).front().dump;
   const DumpPointer today = modern(pool);
-  expect_words(refusal_of_target(today, session_of(0), {}), "say --like REF");
+  expect_words(refusal_of(today, session_of(0), {}), "say --like REF");
   ConvertOptions options;
   options.like = pool;
   Target target = target_like(*pool);
   target.n_ctx = 128;
-  expect_words(refusal_of_target(today, target, options), "made for a context of 64");
+  expect_words(refusal_of(today, target, options), "made for a context of 64");
   target.n_ctx.reset();
   target.type_k = target.type_v = ElementType::f32;
-  expect_words(refusal_of_target(today, target, options), "K and V of type f16");
+  expect_words(refusal_of(today, target, options), "K and V of type f16");
   for (const Session& other : sessions_of(6))
     if (other.name.find("5b6da1875-plain") != std::string::npos) {
-      expect_words(refusal_of(pool, other.dump), "another model");
+      expect_words(refusal_like(pool, other.dump), "another model");
     }
 }
 
@@ -206,7 +196,7 @@ TEST(Pool, GroupedQueriesAreNamed) {
   Dump grouped = plan.target;
   Target target = target_like(*pool);
   target.model.reset();
-  expect_words(refusal_of_target(std::make_shared<Dump>(grouped), target, options),
+  expect_words(refusal_of(std::make_shared<Dump>(grouped), target, options),
                "knew no grouped queries");
 }
 
