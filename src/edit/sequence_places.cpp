@@ -16,8 +16,8 @@ std::map<SequenceId, Cells> cells_by_sequence(const CellTable& table) {
   const auto place = [&](std::uint32_t cell) { return place_of(table, cell); };
   for (auto& [id, list] : lists) {
     std::ranges::stable_sort(list, {}, place);
-    const auto repeated = std::ranges::unique(list, {}, place);
-    list.erase(repeated.begin(), repeated.end());
+    const auto same = [&](std::uint32_t a, std::uint32_t b) { return place(a) == place(b); };
+    list.erase(std::unique(list.begin(), list.end(), same), list.end());
   }
   return lists;
 }

@@ -50,8 +50,7 @@ void change_ids(std::vector<SequenceId>& ids, const std::vector<SequenceId>& lef
   std::erase_if(ids, [&](SequenceId id) { return std::ranges::binary_search(left, id); });
   ids.insert(ids.end(), joined.begin(), joined.end());
   std::ranges::sort(ids);
-  const auto repeated = std::ranges::unique(ids);
-  ids.erase(repeated.begin(), repeated.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
 // Returns how many cells have no sequence any more and are gone.

@@ -43,9 +43,11 @@ class MadeSharing {
     Dump facts = made_facts(shape_);
     std::vector<std::vector<SharingCell>> all;
     for (std::size_t s = 0; s < shape_.streams; ++s) streams_.push_back(made_stream(s));
-    for (Memory& memory : facts.state.memories)
+    for (Memory& memory : facts.state.memories) {
+      const bool window = &memory != &facts.state.memories.front();
       for (std::size_t s = 0; s < shape_.streams; ++s)
-        all.push_back(label(memory.streams[s], kept(streams_[s], &memory != &facts.state.memories[0])));
+        all.push_back(label(memory.streams[s], kept(streams_[s], window)));
+    }
     facts.tokens.words = made_tokens();
     MemorySink sink;
     write_made(facts, 1, sink);
