@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
+#include <set>
 
 #include "cli/print.h"
 #include "cli/verb.h"
+#include "edit/known_tokens.h"
 #include "kvtool/facts.h"
-#include "kvtool/sequences.h"
 
 namespace kvtool::cli {
 namespace {
@@ -21,23 +22,27 @@ struct Row {
   std::uint64_t tokens;  // of its cells, from the first on, whose ids are known
 };
 
-std::uint64_t shared_cells(const Memory& memory, std::optional<SequenceId> id) {
-  std::uint64_t shared = 0;
+// For each sequence the cells that it shares.
+std::map<SequenceId, std::uint64_t> shared_cells(const Memory& memory) {
+  std::map<SequenceId, std::uint64_t> shared;
   for (const Stream& stream : memory.streams)
     for (std::size_t c = 0; c < stream.cells.size(); ++c) {
       const auto ids = stream.cells.sequences(c);
-      if (id && ids.size() > 1 && std::ranges::find(ids, *id) != ids.end()) ++shared;
+      if (ids.size() < 2) continue;
+      for (const SequenceId id : std::set<SequenceId>(ids.begin(), ids.end())) ++shared[id];
     }
   return shared;
 }
 
 std::vector<Row> rows_of(const Dump& dump) {
   std::vector<Row> rows;
+  const KnownTokens tokens(dump);
   for (std::size_t m = 0; m < dump.state.memories.size(); ++m) {
     const Memory& memory = dump.state.memories[m];
+    std::map<SequenceId, std::uint64_t> shared = shared_cells(memory);
     for (const SequenceFacts& facts : sequences_of(memory, holds_one_sequence(dump)))
-      rows.push_back({m, memory.role, facts, shared_cells(memory, facts.id),
-                      known_tokens(dump, facts.id.value_or(0)).size()});
+      rows.push_back({m, memory.role, facts, facts.id ? shared[*facts.id] : 0,
+                      tokens.of(facts.id.value_or(0)).size()});
   }
   return rows;
 }
