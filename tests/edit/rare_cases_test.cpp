@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "edit/edited.h"
+#include "edit/known_rotation.h"
 #include "kvtool/edit.h"
 #include "kvtool/extract.h"
 #include "kvtool/merge.h"
@@ -209,6 +210,60 @@ TEST(RareCaches, CompressedOnesAreLeftAlone) {
   EXPECT_EQ(refusal([&] { keep_sequence(edit, 0); }), words);
   EXPECT_EQ(refusal([&] { rename_sequence(edit, 0, 5); }), words);
   EXPECT_EQ(refusal([&] { copy_sequence(edit, 0, 5, {0, 9}); }), words);
+}
+
+// --- orders, rotations, old caches
+
+TEST(RareOrders, CellsOfTwoCachesAreNotExchanged) {
+  const DumpPtr dump = tiny("ggsn11.streams.rot/iswa");
+  EXPECT_EQ(refusal([&] {
+              static_cast<void>(swap(dump, {0, 0, 0}, {1, 0, 0}));
+            }),
+            "only cells of one stream can be exchanged");
+}
+
+TEST(RareRotations, QuantizedKNeedsAWord) {
+  TinyDump made = tiny_dump("ggsn10.streams/kv");
+  made.type = 8;
+  made.transposed = false;
+  made.k_width = made.v_width = 64;
+  const DumpPtr dump = opened(made);
+  const auto why = [&](StatedRotation stated, const std::optional<ModelShape>& model) {
+    return refusal([&] { static_cast<void>(with_key_rotation(dump, stated, model)); });
+  };
+  EXPECT_TRUE(holds(why(StatedRotation::unknown, {}), "whether its quantized K is rotated"));
+  EXPECT_TRUE(holds(why(StatedRotation::hadamard, {}), "depends on the head size"));
+  EXPECT_EQ(why(StatedRotation::none, {}), "");
+  ModelShape model;
+  model.caches.push_back({});
+  model.caches[0].role = "main";
+  model.caches[0].head_k = 64;
+  EXPECT_EQ(why(StatedRotation::hadamard, model), "");
+  model.caches[0].head_k = 32;  // heads of this size were never rotated
+  EXPECT_EQ(why(StatedRotation::unknown, model), "");
+  model.caches[0].role = "window";
+  EXPECT_EQ(why(StatedRotation::unknown, model), "");
+  made.type = 1;
+  EXPECT_EQ(refusal([&] {
+              static_cast<void>(with_key_rotation(opened(made), StatedRotation::unknown, {}));
+            }),
+            "");
+  const DumpPtr says = tiny("ggsn11.streams.rot/kv");
+  EXPECT_EQ(with_key_rotation(says, StatedRotation::unknown, {}), says);
+}
+
+TEST(RareCaches, OldSessionsHoldNoMoreThanTheirCache) {
+  const DumpPtr dump = tiny("ggsn6.s120/kv");  // three cells of a cache of five
+  EXPECT_TRUE(holds(refusal([&] {
+                      static_cast<void>(written(merge_dumps({dump, dump}, named()).plan));
+                    }),
+                    "has 5 cells, and the output would have 6"));
+  SequenceEdit whole = SequenceEdit::of(tiny("ggsn0.j32/kv"));
+  EXPECT_TRUE(holds(refusal([&] {
+                      change_positions(whole, {std::nullopt, {{2, 9}}, {}});
+                      static_cast<void>(written(whole.plan));
+                    }),
+                    "sessions of version 0"));
 }
 
 TEST(RarePositions, EndAt2147483647) {

@@ -97,10 +97,22 @@ TEST(RandomDumps, OtherCellsWouldBeNoticed) {
   EXPECT_NE(flaw_of_cells(dump.state.memories[0].streams[0].cells, other, 0), "");
 }
 
+TEST(RandomDumps, AreNotReadAsALayoutThatDoesNotExist) {
+  const ByteVector bytes = build(tiny_dump("ggsn11.streams.rot/kv"));
+  try {
+    static_cast<void>(open_dump(memory_source("dump", bytes), {"ggsn11.nonsense/kv", {}}));
+    ADD_FAILURE() << "opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_EQ(error.message(), "does not read as ggsn11.nonsense/kv, but as ggsn11.streams.rot/kv");
+  }
+}
+
 TEST(RandomDumps, ComeBackFromACompressedFile) {
   for_each_random([](const TinyDump&, const ByteVector& bytes, const auto& dump) {
     const auto source = opened_packed(packed(*dump));
     EXPECT_TRUE(unpacked(*source) == bytes);
+    EXPECT_EQ(open_dump(source).layout, dump->layout);
   });
 }
 
