@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <system_error>
 
+#include "io/disk.h"
 #include "kvtool/error.h"
 
 namespace kvtool::cli {
@@ -14,12 +14,11 @@ namespace {
 // Text that nobody reads any more, as with `| head`, is no error to tell: kvtool ends as other filters
 // do. Of a dump that is cut off there the writer tells, as of any other that could not be written.
 [[noreturn]] void fail_to_print() {
-  const int reason = errno;
-  if (reason == EPIPE) {
+  if (errno == EPIPE) {
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);
   }
-  throw Error(ErrorKind::io, std::generic_category().message(reason)).in_file("<stdout>");
+  throw Error(ErrorKind::io, system_message()).in_file("<stdout>");
 }
 
 }  // namespace

@@ -253,7 +253,7 @@ void need_same_model(const Dump& dump, const Target& target) {
   static const std::set<std::string> shapes = {"arch",  "memories", "n_layer", "k_row",  "v_row",
                                                "r_row", "s_row",    "ple_row", "r_layers"};
   if (!target.model) return;
-  const bool foreign = dump.dialect.body != Body::current || dump.dialect.family != Family::llama_cpp;
+  const bool foreign = !format::is_of_today(dump.dialect);
   if (foreign && target.model->caches.empty() && !target.model->recurrent) return;  // only a name
   Target shape;  // types and settings as they are
   shape.model = target.model;

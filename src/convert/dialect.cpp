@@ -194,7 +194,7 @@ Dialect target_dialect(const Dump& source, const Target& target, const Dump* lik
     return of_old_era(source.dialect, *target.era, container, like, layout);
   if (target.era && target.era->family == Family::ik_llama) return of_fork(*target.era, container);
   if (target.era) return of_era(*target.era, container, has_extension(source, target));
-  const bool other = source.dialect.body != Body::current || source.dialect.family != Family::llama_cpp;
+  const bool other = !format::is_of_today(source.dialect);
   if (container == Container::slot && had_slots(source)) return format::slot_dialects(1).front();
   if (container == Container::slot && is_fork_session(source.dialect))
     return of_fork(fork_eras().at(source.dialect.version - fork_eras().front().session_version), container);

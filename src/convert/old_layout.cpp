@@ -10,6 +10,7 @@
 #include "format/container.h"
 #include "format/dialect.h"
 #include "format/header_struct.h"
+#include "format/old_state.h"
 #include "kvtool/checked.h"
 #include "kvtool/error.h"
 
@@ -22,9 +23,6 @@ const Stream& only_stream(const Dump& dump) { return dump.state.memories.front()
 
 bool holds_pool(const Dialect& d) { return format::is_old_session(d) && d.body < Body::output_ids; }
 bool pads(const Dialect& d) { return format::is_old_session(d) && d.body < Body::lean; }
-
-// A cache of version 1 was that much larger than its K and V.
-constexpr std::uint64_t first_slack_bytes = 2U << 20U;
 
 // One conversion into a session of before August 2024.
 class OldLayout {
@@ -165,7 +163,7 @@ class OldLayout {
   // Version 1 had 2 MiB besides K and V. Later it was some other number of bytes, by build.
   void make_pool() {
     if (to_.body == Body::k_then_v && output().state.old.context > 0) {
-      output().state.old.pool_bytes = checked_add(whole_cache(), first_slack_bytes);
+      output().state.old.pool_bytes = checked_add(whole_cache(), format::old::pool_slack_bytes);
       return;
     }
     if (to_.body == Body::k_then_v) {

@@ -1,7 +1,10 @@
 // A number for the content of each cell of a stream, so that cells can be told apart unread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "kvtool/dump.h"
@@ -29,13 +32,10 @@ class CellDigests {
   std::vector<std::uint64_t> digests_;
 };
 
-// Cells [first, end) of a stream; the wanted ones among the next `most` from `first` on begin and
-// end it. Empty if there are none.
-struct CellSpan {
-  std::uint64_t first = 0;
-  std::uint64_t end = 0;
-};
-[[nodiscard]] CellSpan wanted_span(const std::vector<bool>& wanted, std::uint64_t first,
-                                   std::uint64_t most);
+// Calls f(cell, row) for the wanted cells of a tensor that lies in rows, in file order, and reads a
+// panel of them at a time. Throws Error(io).
+void for_each_wanted_row(
+    const Source& source, const Tensor& tensor, const std::vector<bool>& wanted,
+    const std::function<void(std::size_t cell, std::span<const std::byte> row)>& f);
 
 }  // namespace kvtool

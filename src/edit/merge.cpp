@@ -149,9 +149,7 @@ class Merger {
 
   // Slot files of before August 2024 name no model, those of the fork lack its generator's text.
   void require_sessions_of_its_kind() {
-    const Dialect& dialect = target().dialect;
-    const bool foreign = dialect.body != Body::current || dialect.family != Family::llama_cpp;
-    if (foreign && is_one(target()))
+    if (!format::is_of_today(target().dialect) && is_one(target()))
       throw Error(ErrorKind::refused,
                   "slot files of before August 2024 and of ik_llama.cpp lack what their sessions "
                   "hold: convert them to slot files of llama.cpp first (kvtool convert --to ggsq:3)");

@@ -11,8 +11,6 @@
 namespace kvtool {
 namespace {
 
-constexpr std::uint64_t panel_bytes = 1U << 20U;
-
 // A few numbers of each cell: if one is too far from its counterpart, so is the cell.
 class Samples {
  public:
@@ -25,7 +23,11 @@ class Samples {
     std::vector<bool> wanted(stream.cells.size(), false);
     for (std::size_t q = 0; q < reaches.size(); ++q)
       for (std::size_t i = 0; i < reaches[q]; ++i) wanted[shared.sequences[q].cells[0][i]] = true;
-    read(*shared.source, k, wanted);
+    samples_.resize(wanted.size());
+    for_each_wanted_row(*shared.source, k, wanted,
+                        [&](std::size_t cell, std::span<const std::byte> row) {
+                          take(k, cell, row);
+                        });
   }
 
   [[nodiscard]] bool may_be_near(std::uint32_t a, std::uint32_t b) const {
@@ -36,22 +38,6 @@ class Samples {
   }
 
  private:
-  void read(const Source& source, const Tensor& k, const std::vector<bool>& wanted) {
-    samples_.resize(wanted.size());
-    const std::uint64_t row = k.cell_bytes();
-    const std::uint64_t step = std::max<std::uint64_t>(1, panel_bytes / row);
-    std::vector<std::byte> rows;
-    for (std::uint64_t first = 0; first < wanted.size(); first += step) {
-      const CellSpan span = wanted_span(wanted, first, step);
-      rows.resize(static_cast<std::size_t>((span.end - span.first) * row));
-      if (!rows.empty()) source.read_at(k.extent.offset + span.first * row, rows);
-      for (std::uint64_t cell = span.first; cell < span.end; ++cell)
-        take(k, static_cast<std::size_t>(cell),
-             std::span(rows).subspan(static_cast<std::size_t>((cell - span.first) * row),
-                                     static_cast<std::size_t>(row)));
-    }
-  }
-
   void take(const Tensor& k, std::size_t cell, std::span<const std::byte> row) {
     numbers_.resize(static_cast<std::size_t>(k.cell_elements()));
     dequantize(k.type, row, numbers_);

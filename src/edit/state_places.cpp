@@ -11,11 +11,6 @@
 namespace kvtool {
 namespace {
 
-bool places_tell_sequences(const Dialect& dialect) {
-  if (format::holds_one_sequence(dialect)) return false;
-  return dialect.family == Family::ik_llama || format::is_old_session(dialect);
-}
-
 // False for lists that no program wrote, of which nothing can be said.
 bool stand_in_places(const CellTable& cells) {
   for (std::size_t place = 0; place < cells.size(); ++place)
@@ -42,7 +37,7 @@ StreamCell nobodys(StreamCell cell, const Dialect& dialect) {
 
 template <class F>
 void for_each_recurrent(Dump& target, F&& f) {
-  if (!places_tell_sequences(target.dialect)) return;
+  if (!format::places_tell_sequences(target.dialect)) return;
   for (std::size_t m = 0; m < target.state.memories.size(); ++m)
     if (target.state.memories[m].kind == MemoryKind::recurrent)
       f(m, target.state.memories[m].streams.front());
@@ -51,7 +46,7 @@ void for_each_recurrent(Dump& target, F&& f) {
 }  // namespace
 
 void require_free_order(const Dump& dump, const Memory& memory) {
-  if (memory.kind != MemoryKind::recurrent || !places_tell_sequences(dump.dialect)) return;
+  if (memory.kind != MemoryKind::recurrent || !format::places_tell_sequences(dump.dialect)) return;
   throw Error(ErrorKind::refused,
               "the place of a recurrent state says which sequence it is of: in another order the "
               "sequences would have each other's");

@@ -1,5 +1,5 @@
-// Recurrent states of layouts in which the place of a state says whose it is: ik_llama.cpp stores
-// no ids with them, and until August 2024 llama.cpp looked for the state of sequence n in cell n.
+// Recurrent states of layouts in which the place of a state says whose it is
+// (format::places_tell_sequences).
 #pragma once
 
 #include "kvtool/dump.h"

@@ -39,6 +39,18 @@ inline constexpr std::uint32_t sequence_state_magic = 0xaf143cd8U;  // no letter
   return dialect.container == Container::slot || dialect.container == Container::sequence_state;
 }
 
+// True for what llama.cpp has written since August 2024: neither older nor of the fork.
+[[nodiscard]] inline bool is_of_today(const Dialect& dialect) {
+  return dialect.body == Body::current && dialect.family == Family::llama_cpp;
+}
+
+// True where the place of a recurrent state says which sequence it is of: ik_llama.cpp stores no ids
+// with states, and until August 2024 llama.cpp looked for the state of sequence n in cell n.
+[[nodiscard]] inline bool places_tell_sequences(const Dialect& dialect) {
+  if (holds_one_sequence(dialect)) return false;
+  return dialect.family == Family::ik_llama || is_old_session(dialect);
+}
+
 template <class Io, class AnyDump>
 void header(Io& io, AnyDump& dump) {
   const bool session = dump.dialect.container == Container::session;

@@ -48,7 +48,8 @@ void refuse_bare_pool(Window& window);
 namespace old {
 
 inline constexpr std::uint64_t object_record_bytes = 32;
-inline constexpr std::uint64_t pool_slack_bytes = 2U << 20U;  // of version 0
+// What the pool of versions 0 and 1 has besides K and V.
+inline constexpr std::uint64_t pool_slack_bytes = 2U << 20U;
 
 inline std::uint64_t record_bytes(const Dialect& d) {
   return object_record_bytes + (d.long_records ? 208 : 176);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "format/container.h"
 #include "kvtool/facts.h"
 #include "query/findings.h"
 
@@ -117,7 +118,7 @@ void check_cells(const Dump& dump, Findings& findings) {
       const bool old = dump.dialect.body != Body::current;
       // There the place of a state says whose it is, so places in no use stay.
       const bool places = memory.kind == MemoryKind::recurrent &&
-                          (old || dump.dialect.family == Family::ik_llama);
+                          format::places_tell_sequences(dump.dialect);
       check_labels(memory.streams[s].cells, one || places, old, where, findings);
       if (old && !places) check_holes(memory.streams[s], where, findings);
       check_beyond(memory.streams[s], where, findings);

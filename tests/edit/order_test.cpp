@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "format/container.h"
 #include "kvtool/edit.h"
 #include "kvtool/error.h"
 #include "kvtool/map.h"
@@ -97,20 +96,6 @@ ByteVector tail_of(const Dump& dump) {
   for (const MapRange& range : map_of(dump))
     if (range.label.rfind("tail.", 0) == 0) tail.append(read_extent(dump, range.offset, range.size));
   return tail.get();
-}
-
-// The contents of the state's streams; `only_used`: without the cells that defrag drops.
-std::vector<Contents> state_contents(const Dump& dump, bool only_used) {
-  std::vector<Contents> all;
-  for (const Memory& memory : dump.state.memories)
-    for (const Stream& stream : memory.streams) {
-      Contents contents = contents_of(dump, stream);
-      if (only_used && memory.kind == MemoryKind::attention &&
-          !format::holds_one_sequence(dump.dialect))
-        std::erase_if(contents, [](const auto& entry) { return entry.first.sequences.empty(); });
-      all.push_back(std::move(contents));
-    }
-  return all;
 }
 
 TEST(Swap, TwiceGivesBackTheFile) {

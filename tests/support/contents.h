@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kvtool/dump.h"
+#include "kvtool/facts.h"
 #include "kvtool/open.h"
 #include "kvtool/write.h"
 #include "support/payload.h"
@@ -64,6 +65,20 @@ inline Contents contents_of(const Dump& dump, const Stream& stream) {
 inline std::vector<Contents> contents_of(const Dump& dump) {
   std::vector<Contents> all;
   for_each_stream(dump, [&](const Stream& stream) { all.push_back(contents_of(dump, stream)); });
+  return all;
+}
+
+// The contents of the state's streams; `only_used`: without the cells that defrag drops.
+inline std::vector<Contents> state_contents(const Dump& dump, bool only_used) {
+  std::vector<Contents> all;
+  for (const Memory& memory : dump.state.memories)
+    for (const Stream& stream : memory.streams) {
+      Contents contents = contents_of(dump, stream);
+      if (only_used && memory.kind == MemoryKind::attention &&
+          !holds_one_sequence(dump))
+        std::erase_if(contents, [](const auto& entry) { return entry.first.sequences.empty(); });
+      all.push_back(std::move(contents));
+    }
   return all;
 }
 
