@@ -5,6 +5,7 @@
 
 #include "edit/partial_state.h"
 #include "edit/truncate_memory.h"
+#include "edit/window_check.h"
 #include "format/container.h"
 #include "kvtool/edit.h"
 #include "kvtool/error.h"
@@ -12,10 +13,10 @@
 namespace kvtool {
 namespace {
 
-// The one sequence that the token list speaks of; nothing for files that name no sequences.
-std::optional<SequenceId> only_sequence(const State& state) {
+// The cells that the token list speaks of: those of the one sequence that is named.
+Members members_of_list(const Dump& dump) {
   std::optional<SequenceId> only;
-  for (const Memory& memory : state.memories)
+  for (const Memory& memory : dump.state.memories)
     for (const Stream& stream : memory.streams)
       for (std::size_t c = 0; c < stream.cells.size(); ++c)
         for (const SequenceId id : stream.cells.sequences(c)) {
@@ -26,7 +27,7 @@ std::optional<SequenceId> only_sequence(const State& state) {
                                     std::min(*only, id), std::max(*only, id)));
           only = id;
         }
-  return only;
+  return {only, format::holds_one_sequence(dump.dialect)};
 }
 
 // Where to cut: the position of token `count`.
@@ -62,6 +63,10 @@ void cut_draft(Tail& tail, const Cut& cut) {
   tail.has_draft = false;
 }
 
+PositionMap removal_of(const Cut& cut) {
+  return PositionMap({{}, {{cut.position, std::numeric_limits<std::int64_t>::max()}}, {}});
+}
+
 // Logits and embeddings were those of the last tokens.
 void drop_outputs(Outputs& outputs) {
   outputs.ids.size = 0;
@@ -77,9 +82,10 @@ Plan truncate(std::shared_ptr<const Dump> dump, std::uint64_t count,
   Dump& target = plan.target;
   const bool shorter = count < target.tokens.ids.size();
   TokenArea tokens = first_tokens(target.tokens, count);
-  const Cut cut{cut_position(target, count), count, only_sequence(target.state), options.window};
+  const Cut cut{cut_position(target, count), count, members_of_list(target)};
   require_cut(target, cut);
   cut_state(target.state, cut);
+  require_windows(*plan.sources.front(), target, cut.members, removal_of(cut), options.window);
   target.tokens = std::move(tokens);
   if (!shorter) return plan;
   cut_checkpoints(target.tail, count);
@@ -132,7 +138,7 @@ Plan truncate_to_checkpoint(std::shared_ptr<const Dump> dump, std::size_t number
   const Checkpoint checkpoint = checkpoint_of(target, number);
   TokenArea tokens = first_tokens(target.tokens, checkpoint.tokens);
   const Cut cut{cut_position(target, checkpoint.tokens), checkpoint.tokens,
-                only_sequence(target.state), 0};
+                members_of_list(target)};
   require_rest(target.state, cut);
   take_memories(target.state, checkpoint, number);
   cut_state(target.state, cut);

@@ -3,23 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
+#include "edit/window_check.h"
 #include "kvtool/error.h"
 #include "kvtool/plan.h"
 
 namespace kvtool {
 namespace {
 
-bool belongs(const CellTable& cells, std::size_t cell, const Cut& cut) {
-  const auto ids = cells.sequences(cell);
-  if (!cut.sequence || ids.empty()) return !cut.sequence && ids.empty();
-  return std::find(ids.begin(), ids.end(), *cut.sequence) != ids.end();
-}
-
 bool is_kept(const CellTable& cells, std::size_t cell, const Cut& cut) {
-  return cells.position(cell) < cut.position || !belongs(cells, cell, cut);
+  return cells.position(cell) < cut.position || !cut.members.has(cells, cell);
 }
 
 // The cells of the sequence in a memory, as positions in ascending order.
@@ -27,7 +21,7 @@ std::vector<Position> positions_in(const Memory& memory, const Cut& cut) {
   std::vector<Position> positions;
   for (const Stream& stream : memory.streams)
     for (std::size_t c = 0; c < stream.cells.size(); ++c)
-      if (belongs(stream.cells, c, cut)) positions.push_back(stream.cells.position(c));
+      if (cut.members.has(stream.cells, c)) positions.push_back(stream.cells.position(c));
   std::sort(positions.begin(), positions.end());
   return positions;
 }
@@ -40,46 +34,6 @@ std::uint64_t count_before(const std::vector<Position>& positions, Position end)
 // True when no cell lies at or behind the cut.
 bool is_untouched(const std::vector<Position>& positions, const Cut& cut) {
   return positions.empty() || positions.back() < cut.position;
-}
-
-// The first position whose continuation the memory still holds all cells for.
-std::uint64_t oldest_cut(const std::vector<Position>& positions, const Cut& cut) {
-  if (positions.empty() || positions.front() == 0) return 0;
-  const auto begin = static_cast<std::uint64_t>(positions.front());
-  const auto end = static_cast<std::uint64_t>(positions.back()) + 1;
-  return cut.window == 0 ? end : std::min(end, begin + cut.window);
-}
-
-// A window has no holes between its oldest position and the cut.
-bool is_dense(const std::vector<Position>& positions, Position end) {
-  const auto stop = std::lower_bound(positions.begin(), positions.end(), end);
-  for (auto p = positions.begin(); p != stop; ++p)
-    if (p + 1 != stop && p[1] > *p + 1) return false;
-  return true;
-}
-
-std::string checkpoint_hint(const Dump& dump) {
-  std::string list;
-  for (const Checkpoint& c : dump.tail.checkpoints)
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", c.tokens);
-  return list.empty() ? "" : fmt::format("; there are checkpoints at {} tokens", list);
-}
-
-void require_window(const Dump& dump, const Memory& memory, const Cut& cut) {
-  const std::vector<Position> positions = positions_in(memory, cut);
-  if (is_untouched(positions, cut)) return;
-  const std::uint64_t oldest = oldest_cut(positions, cut);
-  if (static_cast<std::uint64_t>(cut.position) >= oldest && is_dense(positions, cut.position))
-    return;
-  const auto end = static_cast<std::uint64_t>(positions.back()) + 1;
-  throw Error(ErrorKind::refused,
-              fmt::format("the window cache begins at position {}: the oldest position at which it "
-                          "can be cut is {}{}{}",
-                          positions.front(), oldest,
-                          oldest == end && cut.window == 0
-                              ? " (its end; less if the length of the window is given)"
-                              : "",
-                          checkpoint_hint(dump)));
 }
 
 void require_recurrent(const Dump& dump, const Memory& memory, const Cut& cut) {
@@ -121,10 +75,7 @@ void require_cut(const Dump& dump, const Cut& cut) {
     if (memory.kind == MemoryKind::verbatim && shorter)
       throw Error(ErrorKind::refused, "a compressed cache cannot be cut");
     if (memory.kind == MemoryKind::recurrent) require_recurrent(dump, memory, cut);
-    if (memory.kind != MemoryKind::attention) continue;
-    if (memory.role == "window")
-      require_window(dump, memory, cut);
-    else
+    if (memory.kind == MemoryKind::attention && memory.role != "window")
       require_tokens_of_cells(memory, cut);
   }
 }

@@ -49,7 +49,6 @@ struct Look {
 // How far back the next token looks at most, as far as is known.
 std::int64_t reach(const Look& look, std::uint32_t window) {
   if (window > 0) return window;
-  if (look.window_before.empty()) return 0;
   if (look.window_before.size() == look.all_before.size())
     return std::numeric_limits<std::int32_t>::max();  // nothing has left the window
   return end_of(look.all_before) - *look.window_before.begin();
@@ -63,8 +62,19 @@ std::optional<Position> missing(const Look& look, std::uint32_t window) {
   return std::nullopt;
 }
 
+// From where on the window holds every position: llama.cpp leaves no holes in it, and a server that
+// restores one looks at the oldest position alone.
+std::int64_t whole_from(const Look& look) {
+  std::int64_t from = end_of(look.all_before);
+  for (auto p = look.all_before.rbegin(); p != look.all_before.rend(); ++p) {
+    if (look.window_before.count(*p) == 0) break;
+    from = *p;
+  }
+  return from;
+}
+
 std::string oldest_cut(const Look& look, std::uint32_t window) {
-  const std::int64_t begin = look.window_before.empty() ? 0 : *look.window_before.begin();
+  const std::int64_t begin = whole_from(look);
   const std::int64_t end = end_of(look.all_before);
   const std::int64_t oldest = window == 0 ? end : std::min(end, begin + window);
   return fmt::format("the window cache begins at position {}: the oldest position at which it can "
@@ -77,11 +87,13 @@ bool is_cut(const Look& look, const PositionMap& map) {
   return !map.moves_anything() && end_of(look.all_after) < end_of(look.all_before);
 }
 
-void require_window(const Look& look, const PositionMap& map, std::uint32_t window) {
-  if (look.all_after.empty() || look.window_before.empty()) return;
+void require_window(const Look& look, const PositionMap& map, std::uint32_t window,
+                    const Dump& before) {
+  if (look.window_before.empty()) return;
   const auto gone = missing(look, window);
   if (!gone) return;
-  if (is_cut(look, map)) throw Error(ErrorKind::refused, oldest_cut(look, window));
+  if (is_cut(look, map))
+    throw Error(ErrorKind::refused, oldest_cut(look, window) + checkpoint_hint(before));
   throw Error(
       ErrorKind::refused,
       fmt::format("the next token would look back to position {}, which has left the window "
@@ -100,8 +112,16 @@ std::vector<Members> each_sequence(const Dump& dump, const Members& members) {
 
 }  // namespace
 
+std::string checkpoint_hint(const Dump& dump) {
+  std::string list;
+  for (const Checkpoint& c : dump.tail.checkpoints)
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", c.tokens);
+  return list.empty() ? "" : fmt::format("; there are checkpoints at {} tokens", list);
+}
+
 void require_windows(const Dump& before, const Dump& after, const Members& members,
                      const PositionMap& map, std::uint32_t window) {
+  if (std::ranges::none_of(after.state.memories, is_window)) return;
   for (const Members& sequence : each_sequence(before, members)) {
     const Positions all_before = all_positions(before.state, sequence);
     const Positions all_after = all_positions(after.state, sequence);
@@ -110,7 +130,7 @@ void require_windows(const Dump& before, const Dump& after, const Members& membe
       if (is_window(after.state.memories[m]))
         require_window({all_before, positions_in(before.state.memories[m], sequence), all_after,
                         positions_in(after.state.memories[m], sequence)},
-                       map, window);
+                       map, window, before);
   }
 }
 

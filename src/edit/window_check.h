@@ -1,6 +1,8 @@
 // Does a window cache still hold what the next token looks back to?
 #pragma once
 
+#include <string>
+
 #include "edit/members.h"
 #include "edit/position_map.h"
 
@@ -11,5 +13,8 @@ namespace kvtool {
 // the model looks back; 0: as many as `before` held.
 void require_windows(const Dump& before, const Dump& after, const Members& members,
                      const PositionMap& map, std::uint32_t window);
+
+// What a refusal adds to show a way back: "; there are checkpoints at 25, 29 tokens", or nothing.
+[[nodiscard]] std::string checkpoint_hint(const Dump& dump);
 
 }  // namespace kvtool
