@@ -41,7 +41,7 @@ std::map<Key, std::vector<ListedCell>> places_by_sequence(const Memory& memory, 
 std::map<Key, std::vector<ListedCell>> places_behind_states(const Memory& memory, bool one) {
   std::map<Key, std::vector<ListedCell>> places = places_by_sequence(memory, one);
   for (auto& [id, list] : places) {
-    const Position last = list.empty() ? -1 : list.back().position;
+    const Position last = list.back().position;
     list.clear();
     for (Position p = 0; p <= last; ++p) list.push_back({p, -1, 0});
   }

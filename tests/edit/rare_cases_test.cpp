@@ -1,201 +1,14 @@
-// Edits at their limits: files that do not go together, draft models, media, compressed caches, lists
-// of tokens that do not fit.
+// Edits at their limits: compressed caches, orders, rotations, ids and positions.
 #include <fmt/format.h>
 
-#include "edit/edited.h"
 #include "edit/known_rotation.h"
+#include "edit/tiny_edits.h"
 #include "kvtool/edit.h"
-#include "kvtool/extract.h"
+#include "kvtool/facts.h"
 #include "kvtool/merge.h"
-#include "support/random_dump.h"
 
 namespace kvtool::test {
 namespace {
-
-DumpPtr opened(const TinyDump& tiny) {
-  return std::make_shared<const Dump>(
-      open_dump(memory_source(tiny.layout, build(tiny)), {tiny.layout, {}}));
-}
-
-DumpPtr tiny(const std::string& layout) { return opened(tiny_dump(layout)); }
-
-// Three cells of one sequence.
-DumpPtr tiny_of_one_sequence(const std::string& layout) {
-  TinyDump dump = tiny_dump(layout);
-  dump.tables = {{{0, {0}}, {1, {0}}, {2, {0}}}};
-  return opened(dump);
-}
-
-MergeOptions named() { return {.renumber = true, .unified = true, .arch = "llama"}; }
-
-std::string merge_refusal(const DumpPtr& a, const DumpPtr& b,
-                          const MergeOptions& options = named()) {
-  return refusal([&] { static_cast<void>(merge_dumps({a, b}, options)); });
-}
-
-bool holds(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
-
-bool holds(const std::vector<std::string>& notes, const std::string& words) {
-  return std::ranges::any_of(notes, [&](const std::string& note) { return holds(note, words); });
-}
-
-// --- files that do not go together
-
-TEST(RareMerge, OtherShapesAreNamed) {
-  const DumpPtr plain = tiny("ggsn11.streams.rot/kv");
-  EXPECT_TRUE(holds(merge_refusal(plain, tiny("ggsn11.streams.rot/iswa")), "has 2 memories, and"));
-  EXPECT_TRUE(holds(merge_refusal(tiny("ggsn11.streams.rot/iswa"), tiny("ggsn11.streams.rot/dsa")),
-                    "memory 0 is main, and ggsn11.streams.rot/iswa base: no conversion helps"));
-  EXPECT_TRUE(holds(merge_refusal(plain, tiny("ggsn11.streams.rot/mla")),
-                    "V of layer 0 in memory 0 is absent, and ggsn11.streams.rot/kv has 3 in rows"));
-  EXPECT_TRUE(holds(merge_refusal(tiny("ggsn9.streams/kv"), tiny("ggsn9.streams.xy/kv")),
-                    "has another layout: ggsn9.streams.xy/kv, and ggsn9.streams/kv ggsn9.streams"));
-  EXPECT_TRUE(holds(merge_refusal(plain, tiny("ggsn10.streams/kv")), "is of version 10, and"));
-  TinyDump deeper = tiny_dump("ggsn11.streams.rot/kv");
-  deeper.layers = 3;
-  EXPECT_TRUE(holds(merge_refusal(plain, opened(deeper)), "memory 0 has 3 layers, and"));
-  TinyDump wider = tiny_dump("ggsn11.streams.rot/kv");
-  wider.k_width = 5;
-  EXPECT_TRUE(holds(merge_refusal(plain, opened(wider)), "is 5 in rows of f16"));
-  EXPECT_FALSE(holds(merge_refusal(plain, opened(wider)), "kvtool convert --like"));
-  TinyDump single = tiny_dump("ggsn11.streams.rot/kv");
-  single.type = 0;
-  EXPECT_TRUE(holds(merge_refusal(plain, opened(single)), "kvtool convert --like"));
-  TinyDump turned = tiny_dump("ggsn11.streams.rot/kv");
-  turned.transposed = true;
-  EXPECT_TRUE(holds(merge_refusal(plain, opened(turned)), "is 3 transposed of f16"));
-  EXPECT_EQ(merge_refusal(plain, plain), "");
-}
-
-TEST(RareMerge, WhatNoSessionHoldsIsRefusedOrNamed) {
-  EXPECT_TRUE(holds(merge_refusal(tiny("ggsn11.streams.rot/dsv4"), tiny("ggsn11.streams.rot/dsv4")),
-                    "a compressed cache cannot be joined with another"));
-  EXPECT_TRUE(holds(merge_refusal(tiny("ggsq1/kv"), tiny("ggsq1/kv")),
-                    "convert them to slot files of llama.cpp first"));
-  EXPECT_TRUE(holds(merge_refusal(tiny("ggsq4.ik/kv"), tiny("ggsq4.ik/kv")),
-                    "convert them to slot files of llama.cpp first"));
-  EXPECT_TRUE(holds(merge_refusal(tiny("ggsn9.outputs.flat/kv"), tiny("ggsn9.outputs.flat/kv"),
-                                  {.renumber = true, .unified = false, .arch = {}}),
-                    "files of that time have one stream for all sequences"));
-  EXPECT_TRUE(holds(merge_refusal(tiny("ggsq4.streams.rot/iswa"), tiny("ggsq4.streams.rot/iswa"),
-                                  {.renumber = true, .unified = true, .arch = {}}),
-                    "a session names its architecture and none of the files does"));
-  const DumpPtr slot = tiny("ggsq4.streams.rot/iswa");
-  const SequenceEdit merged = merge_dumps({slot, slot}, named());
-  EXPECT_TRUE(holds(merged.notes, "dropped the checkpoints and draft states of 2 files"));
-  EXPECT_EQ(seen(*written(merged.plan), 0, 1).size(), 3U);
-  const DumpPtr nothing = tiny("ggsq4.streams/kv");  // a slot without cells
-  EXPECT_EQ(written(merge_dumps({nothing, nothing}, named()).plan)
-                ->state.memories[0]
-                .streams[0]
-                .cells.size(),
-            0U);
-}
-
-TEST(RareMerge, CellsAfterAnEmptyFileAreThoseOfTheSecond) {
-  const DumpPtr slot = tiny_of_one_sequence("ggsq3.streams/kv");
-  TinyDump empty = tiny_dump("ggsq3.streams/kv");
-  empty.cells = 0;
-  const DumpPtr merged = written(merge_dumps({opened(empty), slot}, named()).plan);
-  EXPECT_EQ(seen(*merged, 0, 1).size(), 3U);
-}
-
-// --- tokens
-
-TEST(RareTokens, GivenOnesMustFitTheCells) {
-  const DumpPtr session = genuine("modern/b11118/llama-multi-uni.ggsn");
-  ExtractOptions options;
-  options.tokens = std::vector<TokenId>(3, 7);
-  const std::size_t cells = seen(*session, 0, 0).size();
-  EXPECT_EQ(refusal([&] { static_cast<void>(extract_sequence(session, 0, options)); }),
-            fmt::format("3 tokens for a sequence of {} cells", cells));
-  for (const std::size_t count : {cells, cells + 1}) {
-    options.tokens = std::vector<TokenId>(count, 7);
-    EXPECT_EQ(written(extract_sequence(session, 0, options).plan)->tokens.ids, *options.tokens);
-  }
-}
-
-TEST(RareTokens, ATokenWithoutACellIsDroppedBeforeTheNextPart) {
-  const DumpPtr slot = tiny_of_one_sequence("ggsq3.streams/kv");
-  SequenceEdit longer = SequenceEdit::of(slot);
-  TokenArea& tokens = longer.plan.target.tokens;
-  tokens.ids.push_back(99);
-  tokens.words.push_back(99);
-  const DumpPtr first = written(longer.plan);
-  ASSERT_EQ(first->tokens.ids.size(), 4U);
-  const SequenceEdit joined = append_dumps({first, slot}, {});
-  EXPECT_TRUE(holds(joined.notes, "dropped the last token of a part, which has no cell"));
-  EXPECT_EQ(written(joined.plan)->tokens.ids, (std::vector<TokenId>{40, 41, 42, 40, 41, 42}));
-}
-
-TEST(RareTokens, MediaComeAlongAndAreNotCut) {
-  const DumpPtr image = genuine("modern/b11118/qwen2vl-slot-image.slot0.ggsq");
-  ASSERT_EQ(image->tokens.media.size(), 1U);
-  const std::uint32_t start = image->tokens.media[0].start;
-  EXPECT_TRUE(holds(refusal([&] { static_cast<void>(truncate(image, start + 2)); }), "image"));
-  EXPECT_EQ(written(truncate(image, start))->tokens.media.size(), 0U);
-  SequenceEdit cut = SequenceEdit::of(image);
-  const std::int64_t inside = static_cast<std::int64_t>(start) + 1;
-  EXPECT_TRUE(holds(refusal([&] {
-                      change_positions(cut, {std::nullopt, {{inside, 9999}}, {}});
-                    }),
-                    "the positions go through an image"));
-  const SequenceEdit twice = append_dumps({image, image}, {});
-  ASSERT_EQ(twice.plan.target.tokens.media.size(), 2U);
-  EXPECT_EQ(twice.plan.target.tokens.media[1].start, start + image->tokens.ids.size());
-  const SequenceEdit session =
-      merge_dumps({image, image}, {.renumber = true, .unified = true, .arch = "qwen2vl"});
-  EXPECT_TRUE(holds(session.notes, "the media of the first file are not in the session"));
-  EXPECT_EQ(session.plan.target.tokens.form, TokenForm::plain);
-}
-
-// Behind a removal before them, media lie earlier.
-TEST(RareTokens, MediaMoveWithTheirTokens) {
-  const DumpPtr image = genuine("modern/b11118/qwen2vl-slot-image.slot0.ggsq");
-  const std::uint32_t start = image->tokens.media.at(0).start;
-  ASSERT_GE(start, 2U);
-  SequenceEdit edit = SequenceEdit::of(image);
-  change_positions(edit, {std::nullopt, {{0, 1}}, closing_moves({{0, 1}})});
-  const DumpPtr after = written(edit.plan);
-  ASSERT_EQ(after->tokens.media.size(), 1U);
-  EXPECT_EQ(after->tokens.media[0].start, start - 1);
-  EXPECT_EQ(after->tokens.ids.size(), image->tokens.ids.size() - 1);
-}
-
-// --- tails and caches that cannot follow
-
-TEST(RareTails, ADraftModelFollowsACutAndNoMove) {
-  const DumpPtr slot = tiny("ggsq4.streams.rot/kv");
-  ASSERT_TRUE(slot->tail.has_draft);
-  SequenceEdit cut = SequenceEdit::of(slot);
-  change_positions(cut, {std::nullopt, {{2, 9}}, {}});
-  const DumpPtr shorter = written(cut.plan);
-  ASSERT_TRUE(shorter->tail.draft.state);
-  EXPECT_EQ(shorter->tail.draft.state->memories[0].streams[0].cells.size(), 2U);
-  SequenceEdit moved = SequenceEdit::of(slot);
-  change_positions(moved, {std::nullopt, {}, {{{0, 9}, 5}}});
-  EXPECT_TRUE(holds(moved.notes, "dropped the draft model's state: it is computed again"));
-  EXPECT_FALSE(written(moved.plan)->tail.has_draft);
-  SequenceEdit beyond = SequenceEdit::of(slot);
-  change_positions(beyond, {std::nullopt, {{7, 9}}, {}});
-  EXPECT_EQ(beyond.plan.target.tail.draft.state->memories[0].streams[0].cells.size(), 3U);
-}
-
-TEST(RareTails, AppendingDropsTheDraft) {
-  const DumpPtr slot = tiny("ggsq4.streams.rot/kv");
-  EXPECT_TRUE(holds(append_dumps({slot, slot}, {}).notes, "dropped the draft model's state"));
-}
-
-TEST(RareTails, ACheckpointMustBeOfTheFilesMemories) {
-  auto slot = std::make_shared<Dump>(*tiny("ggsq4.streams.rot/iswa"));
-  ASSERT_EQ(slot->tail.checkpoints.size(), 1U);
-  slot->tail.checkpoints[0].target.state->memories.back().streams[0].layers.pop_back();
-  EXPECT_EQ(refusal([&] { static_cast<void>(truncate_to_checkpoint(slot, 0)); }),
-            "checkpoint 0 does not belong to the memories of this file");
-  EXPECT_FALSE(refusal([&] { static_cast<void>(truncate_to_checkpoint(slot, 1)); }).empty());
-}
 
 TEST(RareCaches, CompressedOnesAreLeftAlone) {
   const DumpPtr dump = tiny_of_one_sequence("ggsn11.streams.rot/dsv4");
@@ -210,9 +23,87 @@ TEST(RareCaches, CompressedOnesAreLeftAlone) {
   EXPECT_EQ(refusal([&] { keep_sequence(edit, 0); }), words);
   EXPECT_EQ(refusal([&] { rename_sequence(edit, 0, 5); }), words);
   EXPECT_EQ(refusal([&] { copy_sequence(edit, 0, 5, {0, 9}); }), words);
+  EXPECT_EQ(refusal([&] { static_cast<void>(truncate(dump, 3)); }), "");  // all of it stays
 }
 
-// --- orders, rotations, old caches
+TEST(RareCaches, CompressedOnesDoNotGoBack) {
+  const auto slot = changeable("ggsq4.streams.rot/kv");
+  slot->state.memories.push_back(tiny("ggsn11.streams.rot/dsv4")->state.memories.back());
+  ASSERT_EQ(slot->state.memories.back().kind, MemoryKind::verbatim);
+  EXPECT_EQ(refusal([&] { static_cast<void>(truncate_to_checkpoint(slot, 0)); }),
+            "a compressed cache cannot be cut");
+}
+
+TEST(RareCaches, ARecurrentStateLosesAllOrNothing) {
+  const DumpPtr dump = tiny("ggsq4/recurrent");  // one state, of positions 0 to 2
+  for (const PositionRange& some : {PositionRange{0, 2}, PositionRange{1, 3}})
+    EXPECT_EQ(refusal([&] { static_cast<void>(without(dump, std::nullopt, {some})); }),
+              "a recurrent state stands for all 3 positions together and cannot lose some of them");
+  EXPECT_EQ(cells_of(without(dump, std::nullopt, {{0, 3}}).plan.target.state.memories[0]), 0U);
+  EXPECT_EQ(cells_of(without(dump, std::nullopt, {{3, 9}}).plan.target.state.memories[0]), 1U);
+}
+
+// Builds of before March 2024 lost K and V of cells behind the last one in use.
+TEST(RareCaches, CellsWithoutKeysAreNoSequence) {
+  const auto dump = changeable("ggsn4.s96.all/kv");
+  dump->state.memories[0].streams[0].beyond = cells_at({0, 1}, {7});
+  SequenceEdit edit = SequenceEdit::of(dump);
+  EXPECT_EQ(refusal([&] { keep_sequence(edit, 7); }),
+            "the cells of sequence 7 are listed without K and V: the build that saved them lost "
+            "their content");
+  EXPECT_TRUE(
+      holds(refusal([&] { keep_sequence(edit, 8); }), "no cell belongs to sequence 8; there"));
+}
+
+TEST(RareSequences, ItsOwnNameChangesNothing) {
+  const DumpPtr dump = tiny("ggsn11.streams.rot/kv");
+  SequenceEdit edit = SequenceEdit::of(dump);
+  rename_sequence(edit, 1, 1);
+  copy_sequence(edit, 0, 0, {0, 9});
+  EXPECT_EQ(edit.plan.target.state.memories[0].streams[0].cells,
+            dump->state.memories[0].streams[0].cells);
+  EXPECT_TRUE(edit.notes.empty());
+}
+
+// Each sequence has a stream, and the second cells of its own already.
+TEST(RareSequences, ACopyJoinsTheCellsOfItsStream) {
+  TinyDump made = tiny_dump("ggsn9.outputs.streams/kv");
+  made.tables = {{{0, {0}}, {1, {0}}, {2, {0}}}, {{5, {1}}}};
+  const DumpPtr before = opened(made);
+  SequenceEdit edit = SequenceEdit::of(before);
+  copy_sequence(edit, 0, 1, {1, 3});
+  const DumpPtr after = written(edit.plan);
+  EXPECT_EQ(seen(*after, 0, 0), seen(*before, 0, 0));
+  std::vector<SeenCell> expected = seen(*before, 0, 0);
+  expected.erase(expected.begin());
+  expected.push_back(seen(*before, 0, 1).at(0));
+  EXPECT_EQ(seen(*after, 0, 1), expected);
+}
+
+TEST(RareSequences, ARecurrentStateIsCopiedWhole) {
+  const DumpPtr dump = genuine("modern/b11118/mamba-multi.ggsn");
+  const Position last = positions(*dump, 0, 0).at(0);
+  SequenceEdit edit = SequenceEdit::of(dump);
+  for (const PositionRange& some : {PositionRange{0, last}, PositionRange{1, last + 1}})
+    EXPECT_EQ(refusal([&] { copy_sequence(edit, 0, 7, some); }),
+              fmt::format("a recurrent state stands for all {} positions together; copy them all",
+                          last + 1));
+  EXPECT_TRUE(holds(refusal([&] {
+                      copy_sequence(edit, 0, 1, {0, 0});
+                    }),
+                    "sequence 1 has a cell at position"));
+  copy_sequence(edit, 0, 7, {0, last + 1});
+  EXPECT_EQ(seen(*written(edit.plan), 0, 7), seen(*dump, 0, 0));
+}
+
+TEST(RareSequences, CellsWithoutIdsCannotBeRenamed) {
+  SequenceEdit edit = SequenceEdit::of(tiny("ggsq2.flat.noids/kv"));
+  EXPECT_EQ(refusal([&] { rename_sequence(edit, 0, 5); }),
+            "the cells of this file name no sequence");
+  SequenceEdit named = SequenceEdit::of(tiny("ggsq2.flat/kv"));
+  rename_sequence(named, 0, 5);
+  EXPECT_EQ(sequence_ids(named.plan.target.state), (std::set<SequenceId>{5}));
+}
 
 TEST(RareOrders, CellsOfTwoCachesAreNotExchanged) {
   const DumpPtr dump = tiny("ggsn11.streams.rot/iswa");
@@ -220,6 +111,48 @@ TEST(RareOrders, CellsOfTwoCachesAreNotExchanged) {
               static_cast<void>(swap(dump, {0, 0, 0}, {1, 0, 0}));
             }),
             "only cells of one stream can be exchanged");
+  EXPECT_EQ(refusal([&] {
+              static_cast<void>(swap(tiny("ggsn9.outputs.streams/kv"), {0, 0, 0}, {0, 1, 0}));
+            }),
+            "only cells of one stream can be exchanged");
+}
+
+TEST(RareOrders, AMoveNamesCells) {
+  EXPECT_EQ(refusal([] {
+              static_cast<void>(move(tiny("ggsn9.streams/kv"), {0, 0, 1}, 0, 0));
+            }),
+            "at least one cell must be named");
+}
+
+TEST(RareNotes, AreSaidOnce) {
+  SequenceEdit edit = SequenceEdit::of(tiny("ggsn9.streams/kv"));
+  edit.note("a");
+  edit.note("b");
+  edit.note("a");
+  EXPECT_EQ(edit.notes, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(RareNotes, NothingIsSaidOfTokensWhereNoneAreStored) {
+  const SequenceEdit edit = without(tiny("raw.streams.rot/kv"), SequenceId{0}, {{2, 9}});
+  EXPECT_TRUE(edit.notes.empty());
+  EXPECT_EQ(positions(*written(edit.plan), 0, 0), (std::vector<Position>{0, 1}));
+}
+
+TEST(RareRotations, WhatIsOlderOrNoAttentionNeedsNoWord) {
+  TinyDump old = tiny_dump("ggsn9.outputs.flat/kv");
+  old.type = 8;
+  old.k_width = old.v_width = 64;
+  EXPECT_EQ(refusal([&] {
+              static_cast<void>(with_key_rotation(opened(old), StatedRotation::unknown, {}));
+            }),
+            "");
+  const DumpPtr states = tiny("ggsn8.rng.outputs/recurrent");
+  auto later = std::make_shared<Dump>(*tiny("ggsn11/recurrent"));
+  later->dialect.rotation = false;
+  for (const DumpPtr& dump : {states, DumpPtr(later)})
+    EXPECT_EQ(refusal(
+                  [&] { static_cast<void>(with_key_rotation(dump, StatedRotation::unknown, {})); }),
+              "");
 }
 
 TEST(RareRotations, QuantizedKNeedsAWord) {
@@ -248,22 +181,49 @@ TEST(RareRotations, QuantizedKNeedsAWord) {
               static_cast<void>(with_key_rotation(opened(made), StatedRotation::unknown, {}));
             }),
             "");
+  made.type = 8;
+  made.k_width = 96;  // no multiple of 64: no head of it is
+  EXPECT_EQ(refusal([&] {
+              static_cast<void>(with_key_rotation(opened(made), StatedRotation::unknown, {}));
+            }),
+            "");
+  model.caches.clear();
+  EXPECT_TRUE(holds(why(StatedRotation::hadamard, model), "depends on the head size"));
   const DumpPtr says = tiny("ggsn11.streams.rot/kv");
   EXPECT_EQ(with_key_rotation(says, StatedRotation::unknown, {}), says);
 }
 
 TEST(RareCaches, OldSessionsHoldNoMoreThanTheirCache) {
   const DumpPtr dump = tiny("ggsn6.s120/kv");  // three cells of a cache of five
-  EXPECT_TRUE(holds(refusal([&] {
-                      static_cast<void>(written(merge_dumps({dump, dump}, named()).plan));
-                    }),
-                    "has 5 cells, and the output would have 6"));
+  EXPECT_TRUE(
+      holds(refusal([&] {
+              static_cast<void>(written(
+                  merge_dumps({dump, dump}, {.renumber = true, .unified = true, .arch = {}}).plan));
+            }),
+            "has 5 cells, and the output would have 6"));
   SequenceEdit whole = SequenceEdit::of(tiny("ggsn0.j32/kv"));
   EXPECT_TRUE(holds(refusal([&] {
                       change_positions(whole, {std::nullopt, {{2, 9}}, {}});
                       static_cast<void>(written(whole.plan));
                     }),
                     "sessions of version 0"));
+}
+
+TEST(RarePositions, RangesMustNotOverlap) {
+  SequenceEdit edit = SequenceEdit::of(tiny("ggsn11.streams.rot/kv"));
+  EXPECT_EQ(refusal([&] {
+              change_positions(edit, {std::nullopt, {}, {{{1, 3}, 4}, {{0, 2}, 9}}});
+            }),
+            "positions 0:2 and 1:3 overlap");
+}
+
+TEST(RarePositions, NothingFollowsAnOpenEnd) {
+  constexpr std::int64_t open_end = std::numeric_limits<std::int64_t>::max();
+  EXPECT_TRUE(closing_moves({{3, open_end}}).empty());
+  const std::vector<PositionMove> moves = closing_moves({{1, 2}, {5, open_end}});
+  ASSERT_EQ(moves.size(), 1U);
+  EXPECT_EQ(moves[0].from, (PositionRange{2, 5}));
+  EXPECT_EQ(moves[0].by, -1);
 }
 
 TEST(RarePositions, EndAt2147483647) {

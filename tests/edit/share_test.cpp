@@ -5,6 +5,7 @@
 #include "edit/made_sharing.h"
 #include "edit/share_digests.h"
 #include "edit/slow_share.h"
+#include "kvtool/merge.h"
 
 namespace kvtool::test {
 namespace {
@@ -109,6 +110,33 @@ TEST(Share, DifferentCellsOfOneDigestAreNotFolded) {
       expect_same_content(dump, applied(plan));
     }
   EXPECT_GT(fewer, 100U);  // else the digests were not short enough to mislead
+}
+
+// Models with latent attention keep no V.
+TEST(Share, FoldsCellsWithoutV) {
+  const DumpPtr slot = genuine("server/b0.7.0/deepseek2-mla.ggsq");
+  ASSERT_EQ(slot->state.memories[0].streams[0].layers[0].v.orientation, Orientation::absent);
+  const MergeOptions twice{.renumber = true, .unified = true, .arch = "deepseek2"};
+  const DumpPtr dump = written(merge_dumps({slot, slot}, twice).plan);
+  for (const double tolerance : {0.0, 0.01}) {
+    Plan plan = Plan::of(dump);
+    EXPECT_EQ(share_equal_cells(plan, tolerance), cells_in(*slot));
+    expect_same_content(dump, applied(plan));
+  }
+}
+
+TEST(Share, OneSequenceHasNothingToShare) {
+  Plan plan = Plan::of(genuine("server/b0.7.0/deepseek2-mla.ggsq"));
+  EXPECT_EQ(refusal([&] { share_equal_cells(plan); }), "one sequence has nothing to share");
+}
+
+// Each of them stands for one sequence.
+TEST(Share, RecurrentStatesAreNotFolded) {
+  const DumpPtr dump = genuine("modern/b11118/mamba-multi.ggsn");
+  ASSERT_GT(sequence_ids(dump->state).size(), 1U);
+  Plan plan = Plan::of(dump);
+  EXPECT_EQ(share_equal_cells(plan), 0U);
+  EXPECT_EQ(cells_in(plan.target), cells_in(*dump));
 }
 
 }  // namespace

@@ -69,6 +69,20 @@ TEST(StatePlaces, ThereIsNoneBeyondTheLast) {
             "the file has places for the recurrent states of 3 sequences, and none for sequence 5");
 }
 
+// No program writes such a list, so nothing can be said of its places.
+TEST(StatePlaces, StatesElsewhereStayAsTheyAre) {
+  auto odd = std::make_shared<Dump>(*mamba());
+  CellTable cells;
+  for (const SequenceId id : {1, 0, 2}) cells.append(11, std::vector<SequenceId>{id});
+  odd->state.memories.back().streams.front().cells = cells;
+  SequenceEdit edit = SequenceEdit::of(odd);
+  keep_sequence(edit, 0);
+  const Stream& left = states_of(edit.plan.target);
+  ASSERT_EQ(left.cells.size(), 1U);
+  ASSERT_EQ(left.origin.size(), 1U);
+  EXPECT_EQ(left.origin[0].first, 1U);
+}
+
 TEST(StatePlaces, OrderCannotBeChanged) {
   const std::string why =
       "the place of a recurrent state says which sequence it is of: in another order the sequences "
