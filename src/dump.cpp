@@ -17,7 +17,8 @@ std::uint64_t Tensor::cell_elements() const {
   if (orientation == Orientation::absent) return 0;
   if (orientation == Orientation::transposed) return width;
   const ElementTypeInfo& t = info(type);
-  return (row_bytes - t.row_header_bytes) / t.block_bytes * t.block_elements;
+  const std::uint64_t headers = std::uint64_t{row_headers()} * t.row_header_bytes;
+  return (row_bytes - headers) / t.block_bytes * t.block_elements;
 }
 
 std::uint64_t Stream::cell_bytes() const {
@@ -45,6 +46,28 @@ std::set<SequenceId> sequence_ids(const State& state) {
   for (const Memory& memory : state.memories)
     for (const Stream& stream : memory.streams) ids.merge(sequence_ids(stream));
   return ids;
+}
+
+bool is_misaligned(const Tensor& tensor) { return tensor.heads > tensor.row_headers(); }
+
+bool has_misaligned_rows(const Dump& dump) {
+  bool any = false;
+  for_each_stream(dump, [&](const Stream& stream) {
+    for (const Layer& layer : stream.layers)
+      any = any || is_misaligned(layer.k) || is_misaligned(layer.v);
+  });
+  return any;
+}
+
+WholeCells whole_cells(const Tensor& tensor, std::uint64_t cells) {
+  if (!is_misaligned(tensor)) return {tensor, cells};
+  WholeCells whole{tensor, 0};
+  const std::uint64_t missing = tensor.heads - tensor.row_headers();
+  whole.tensor.row_bytes += missing * info(tensor.type).row_header_bytes;
+  whole.tensor.counts_heads = true;
+  whole.count = tensor.extent.size / whole.tensor.row_bytes;
+  whole.tensor.extent.size = whole.count * whole.tensor.row_bytes;
+  return whole;
 }
 
 bool same_form(const Tensor& a, const Tensor& b) {

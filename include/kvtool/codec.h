@@ -14,9 +14,10 @@
 
 namespace kvtool {
 
-// True for the types that llama.cpp lets a cache have, and that dequantize() therefore knows.
+// True for the types that llama.cpp or ik_llama.cpp lets a cache have, and that dequantize()
+// therefore knows.
 [[nodiscard]] bool can_decode(ElementType type);
-// True for the types that quantize() knows: the same.
+// True for the types that quantize() knows: those of llama.cpp.
 [[nodiscard]] bool can_encode(ElementType type);
 
 // Bytes of a row of `elements` numbers. Throws Error(refused) when they are no multiple of the
@@ -24,7 +25,8 @@ namespace kvtool {
 [[nodiscard]] std::uint64_t row_bytes(ElementType type, std::uint64_t elements);
 
 // The numbers behind whole blocks of `type`: bytes.size() / block_bytes blocks give
-// block_elements floats each. A rotated row comes out rotated, as it is stored.
+// block_elements floats each. Where a row begins with a header (q8_KV), both are whole rows of one
+// width, and the two sizes tell how many. A rotated row comes out rotated, as it is stored.
 // Throws Error(unsupported) for a type that can_decode() denies, std::logic_error when the sizes
 // do not belong together.
 void dequantize(ElementType type, std::span<const std::byte> bytes, std::span<float> floats);
@@ -36,7 +38,8 @@ void dequantize(ElementType type, std::span<const std::byte> bytes, std::span<fl
 void quantize(ElementType type, std::span<const float> floats, std::span<std::byte> bytes);
 
 // dequantize() and quantize() in one step, without the floats in between: for rows that need
-// nothing else. Equal types copy the bytes. Throws as those two do.
+// nothing else. Equal types copy the bytes. Throws as those two do, and std::logic_error for rows
+// with a header, of which the bytes alone do not tell the width.
 void recode(ElementType from, std::span<const std::byte> in, ElementType to,
             std::span<std::byte> out);
 

@@ -39,7 +39,8 @@ struct ConvertOptions {
   // "rng", "checkpoints", "draft".
   std::set<std::string> strip;
   // Parts that may be lost if the target cannot hold them: "checkpoints", "draft", "outputs",
-  // "media", "cells" (those that are listed without K and V).
+  // "media", "cells" (those that are listed without K and V, and what follows the first cell that
+  // the file does not have whole, see is_misaligned()).
   std::set<std::string> drop;
   // A dump of the target, where parts come from that the source lacks: generator text, and for
   // sessions of before August 2024 header struct, sizes of context, cache and buffer of logits.

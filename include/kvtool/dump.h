@@ -86,7 +86,7 @@ struct Dialect {
   bool operator==(const Dialect&) const = default;
 };
 
-enum class Orientation {
+enum class Orientation : std::uint8_t {
   absent,      // this layer stores no such tensor
   rows,        // one row a cell
   transposed,  // one row a channel, one element a cell
@@ -95,6 +95,8 @@ enum class Orientation {
 // One K or V (or recurrent R or S) of one layer in one stream.
 struct Tensor {
   Orientation orientation = Orientation::absent;
+  bool counts_heads = false;        // row_bytes has a header for each of `heads`, not only one
+  std::uint16_t heads = 1;          // q8_KV: rows that a cell really has, see is_misaligned()
   ElementType type = ElementType::f32;
   std::uint64_t row_bytes = 0;      // rows: bytes of one cell's row
   std::uint32_t element_bytes = 0;  // transposed: bytes of one element
@@ -102,6 +104,8 @@ struct Tensor {
   Extent extent;                    // where the bytes lie in the source
   // Bytes that one cell takes here, in either orientation.
   [[nodiscard]] std::uint64_t cell_bytes() const;
+  // q8_KV: headers among row_bytes; of an opened dump one.
+  [[nodiscard]] std::uint32_t row_headers() const { return counts_heads ? heads : 1; }
   // Elements of one cell: the row's, or one a channel; 0 if absent.
   [[nodiscard]] std::uint64_t cell_elements() const;
 };
@@ -252,6 +256,22 @@ struct Dump {
 // All ids that the cells of a stream, or of a state, name.
 [[nodiscard]] std::set<SequenceId> sequence_ids(const Stream& stream);
 [[nodiscard]] std::set<SequenceId> sequence_ids(const State& state);
+
+// ik_llama.cpp keeps K of type q8_KV as a row for each head, every one with a header, and saves it
+// as if a cell had one header: of C cells with H heads C * (8 + elements) bytes out of
+// C * (H * 8 + elements). Where a model has several heads, cells do not lie row_bytes apart and the
+// last ones are not in the file. Opening looks at the rows' sums to find out.
+[[nodiscard]] bool is_misaligned(const Tensor& tensor);
+// True if any tensor of the dump is.
+[[nodiscard]] bool has_misaligned_rows(const Dump& dump);
+
+// The cells of a tensor that the file has whole, at their true distance: of a tensor that is not
+// misaligned, all `cells` of it.
+struct WholeCells {
+  Tensor tensor;
+  std::uint64_t count = 0;
+};
+[[nodiscard]] WholeCells whole_cells(const Tensor& tensor, std::uint64_t cells);
 
 // True if a cell has the same type, size and orientation in both, so that its bytes can be copied.
 [[nodiscard]] bool same_form(const Tensor& a, const Tensor& b);

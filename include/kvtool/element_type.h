@@ -20,7 +20,7 @@ enum class ElementType : std::int32_t {
   iq4_nl = 20,
   bf16 = 30,
   q6_0 = 133,   // ik_llama.cpp only
-  q8_KV = 151,  // ik_llama.cpp only: f32 scale and f32 sum of a row, then a byte each
+  q8_KV = 151,  // ik_llama.cpp only: f32 scale of a row, i32 sum of its bytes, then a byte each
 };
 
 // How a type lays elements out: `block_elements` of them share `block_bytes` bytes.

@@ -22,7 +22,8 @@ struct TensorStats {
   std::uint32_t layer = 0;
   bool is_v = false;
   ElementType type = ElementType::f32;
-  std::uint64_t cells = 0;
+  std::uint64_t cells = 0;          // looked at
+  std::uint64_t missing_cells = 0;  // those that the file does not have whole, see is_misaligned()
   std::uint64_t width = 0;  // elements of a cell
   double min = 0;
   double max = 0;
@@ -34,7 +35,7 @@ struct TensorStats {
   std::uint64_t repeated_cells = 0;  // cells whose bytes another cell has had before them
   std::vector<OutlierChannel> outliers;  // largest first
   std::vector<double> cell_rms;          // one a cell, for drawing; only on request; NaN for a cell
-                                         // with a value that is not finite
+                                         // with a value that is not finite, and for a missing one
 };
 
 struct StatsOptions {

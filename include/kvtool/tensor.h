@@ -114,10 +114,12 @@ class ErrorFigures {
 
 // --- conversion of rows ---
 
-// How rows are stored: element type, and the block of their rotation (0: not rotated).
+// How rows are stored: element type, the block of their rotation (0: not rotated), and for types
+// whose rows have a header how many of these a row here has (Tensor::row_headers()).
 struct RowForm {
   ElementType type = ElementType::f32;
   std::uint32_t rotation = 0;
+  std::uint32_t headers = 1;
   bool operator==(const RowForm&) const = default;
 };
 
@@ -126,7 +128,8 @@ struct RowForm {
 class RowConverter {
  public:
   // Throws Error(refused) when `width` is no multiple of a type's or rotation's block or a rotation
-  // is no power of two, Error(unsupported) for a type that no cache has.
+  // is no power of two, Error(unsupported) for a type that no cache has, and for a target whose
+  // rounding is not known (can_encode()).
   RowConverter(RowForm from, RowForm to, std::size_t width);
 
   [[nodiscard]] std::size_t in_row_bytes() const { return in_row_bytes_; }
@@ -143,6 +146,8 @@ class RowConverter {
   void convert_batch(std::span<const std::byte> in, std::span<std::byte> out,
                      ErrorFigures* figures);
   [[nodiscard]] bool turns() const { return from_.rotation != to_.rotation; }
+  // True when blocks can become blocks without looking at rows.
+  [[nodiscard]] bool recodes() const;
 
   RowForm from_;
   RowForm to_;

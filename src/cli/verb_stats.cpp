@@ -33,6 +33,7 @@ Json stats_json(const TensorStats& s) {
                {"part", part(s)},
                {"type", std::string(info(s.type).name)},
                {"cells", s.cells},
+               {"missing_cells", s.missing_cells},
                {"width", s.width},
                {"min", s.min},
                {"max", s.max},
@@ -72,6 +73,7 @@ std::string remarks(const TensorStats& s) {
   auto add = [&](std::uint64_t n, const std::string& what) {
     if (n > 0) text += fmt::format("{}{}", text.empty() ? "" : ", ", what);
   };
+  add(s.missing_cells, counted(s.missing_cells, "cell") + " not in the file");
   add(s.nan, fmt::format("{} NaN", s.nan));
   add(s.infinite, fmt::format("{} Inf", s.infinite));
   add(s.zero_cells, counted(s.zero_cells, "zero cell"));

@@ -113,6 +113,9 @@ std::string shape_reason(const Dump& a, const Dump& b, const TensorPair& tensor)
                        y->cell_elements());
   if (!can_decode(x->type) || !can_decode(y->type))
     return fmt::format("{} is of a type whose values kvtool does not know", name);
+  if (is_misaligned(*x) || is_misaligned(*y))
+    return fmt::format("{} is q8_KV of several heads, whose cells ik_llama.cpp does not save whole",
+                       name);
   return {};
 }
 

@@ -59,8 +59,8 @@ class Side {
   }
   // The bytes as numbers in the model's own space.
   std::span<const float> values(std::span<const std::byte> bytes) {
-    const ElementTypeInfo& t = info(shape_.type);
-    values_.resize(bytes.size() / t.block_bytes * t.block_elements);
+    const auto rows = bytes.size() / std::max<std::uint64_t>(1, shape_.cell_bytes());
+    values_.resize(static_cast<std::size_t>(rows * shape_.cell_elements()));
     dequantize(shape_.type, bytes, values_);
     if (rotation_ != 0) rotate(values_, rotation_);
     return values_;

@@ -132,11 +132,14 @@ void add_tensor(std::vector<TensorStats>& list, const Dump& dump, const Stream& 
   const Tensor& tensor = entry.is_v ? layer.v : layer.k;
   if (tensor.orientation == Orientation::absent || tensor.extent.size == 0) return;
   entry.type = tensor.type;
-  entry.cells = stream.cells.size();
+  const WholeCells whole = whole_cells(tensor, stream.cells.size());
+  entry.cells = whole.count;
+  entry.missing_cells = stream.cells.size() - whole.count;
   entry.width = tensor.cell_elements();
   Accumulator sums(entry.width, options.cell_rms);
-  accumulate(*dump.source, tensor, entry.cells, entry.is_v ? stream.rot_v : stream.rot_k, sums);
+  accumulate(*dump.source, whole.tensor, entry.cells, entry.is_v ? stream.rot_v : stream.rot_k, sums);
   sums.finish(entry, options);
+  if (options.cell_rms) entry.cell_rms.resize(stream.cells.size(), std::numeric_limits<double>::quiet_NaN());
   list.push_back(std::move(entry));
 }
 

@@ -15,6 +15,7 @@
 #include "convert/rotation.h"
 #include "convert/steps.h"
 #include "convert/surroundings.h"
+#include "convert/whole_cells.h"
 #include "format/container.h"
 #include "kvtool/error.h"
 #include "kvtool/facts.h"
@@ -47,7 +48,7 @@ class Converter {
         dialect_(target_dialect(*source_, target, options.like.get(), options.layout)) {}
 
   Conversion run() {
-    result_.plan = Plan::of(source_);
+    result_.plan = whole_cells_of(source_, target_, options_, result_);
     need_fields_of(dialect_, options_.fields);
     leave_source_layout(*source_, dialect_, target_, options_, result_);
     choose_sequence();

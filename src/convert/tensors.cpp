@@ -13,6 +13,8 @@ void to_rows(Tensor& tensor, ElementType type) {
   tensor.orientation = Orientation::rows;
   tensor.type = type;
   tensor.row_bytes = bytes;
+  tensor.counts_heads = false;
+  tensor.heads = 1;
   tensor.element_bytes = 0;
   tensor.width = 0;
 }
@@ -29,6 +31,8 @@ void to_columns(Tensor& tensor, ElementType type) {
   tensor.type = type;
   tensor.element_bytes = t.block_bytes;
   tensor.row_bytes = 0;
+  tensor.counts_heads = false;
+  tensor.heads = 1;
 }
 
 // V of an MLA layer is a view of its K: stored until January 2026, and not since. The index cache

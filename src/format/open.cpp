@@ -9,6 +9,7 @@
 #include "format/container.h"
 #include "format/ik_llama.h"
 #include "format/old_state.h"
+#include "format/row_heads.h"
 #include "format/stamp.h"
 #include "format/state.h"
 #include "format/tail.h"
@@ -248,6 +249,7 @@ class Opener {
   Dump finish(Strictness strictness) {
     keep_likeliest_types(readings_);
     Dump dump = choose(std::move(readings_));
+    find_row_heads(dump);
     if (options_.trailing == Trailing::drop) dump.tail.trailing = {};
     std::vector<std::string> why = describe(dump.dialect, visible_choices(dump.state));
     why.insert(why.end(), dump.why.begin(), dump.why.end());

@@ -10,6 +10,7 @@ std::vector<Finding> check(const Dump& dump, const CheckOptions& options) {
   Findings findings;
   check_tokens(dump, findings);
   check_cells(dump, findings);
+  check_rows(dump, findings);
   check_tail(dump, findings);
   if (options.deep) check_rotation(dump, findings);
   if (options.deep) check_values(dump, findings);

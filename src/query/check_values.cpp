@@ -3,12 +3,14 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <span>
 
 #include "query/findings.h"
+#include "tensor/scaled_row.h"
 
 namespace kvtool {
 namespace {
@@ -17,7 +19,8 @@ constexpr std::uint64_t block_bytes = 1U << 20U;
 
 // What one pass over a tensor finds.
 struct Scan {
-  std::uint64_t not_finite = 0;  // NaN or Inf values, or blocks whose scale is one
+  std::uint64_t not_finite = 0;  // NaN or Inf values, or blocks or rows whose scale is one
+  std::uint64_t wrong_sums = 0;  // rows of q8_KV that do not add up
   bool all_zero = true;
   std::uint64_t hash_low = 0;
   std::uint64_t hash_high = 0;
@@ -68,14 +71,30 @@ std::uint64_t count_broken_values(std::span<const std::byte> bytes, ElementType 
   }
 }
 
+void look_at_rows(std::span<const std::byte> bytes, std::size_t row, Scan& found) {
+  for (std::size_t at = 0; at + row <= bytes.size(); at += row) {
+    const ScaledRow one(bytes.subspan(at, row));
+    found.not_finite += std::isfinite(one.scale()) ? 0U : 1U;
+    found.wrong_sums += one.adds_up() ? 0U : 1U;
+  }
+}
+
+// What cannot be looked at in pieces.
+std::uint64_t unit_of(const Tensor& tensor) {
+  const ElementTypeInfo& type = info(tensor.type);
+  return type.row_header_bytes > 0 ? tensor.row_bytes / tensor.row_headers() : type.block_bytes;
+}
+
 bool all_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 Scan scan(const Source& source, const Tensor& tensor) {
   Scan result;
-  const std::uint64_t unit = info(tensor.type).block_bytes;
-  std::vector<std::byte> block(static_cast<std::size_t>(block_bytes / unit * unit));
+  const std::uint64_t unit = unit_of(tensor);
+  const std::uint64_t units = std::max<std::uint64_t>(1, block_bytes / unit);
+  std::vector<std::byte> block(
+      static_cast<std::size_t>(std::min(units * unit, tensor.extent.size)));
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(XXH3_createState(),
                                                                       XXH3_freeState);
   XXH3_128bits_reset(hash.get());
@@ -83,7 +102,10 @@ Scan scan(const Source& source, const Tensor& tensor) {
     const auto size = std::min<std::uint64_t>(block.size(), tensor.extent.size - at);
     const auto piece = std::span(block).first(static_cast<std::size_t>(size));
     source.read_at(tensor.extent.offset + at, piece);
-    result.not_finite += count_broken_values(piece, tensor.type);
+    if (tensor.type == ElementType::q8_KV)
+      look_at_rows(piece, static_cast<std::size_t>(unit), result);
+    else
+      result.not_finite += count_broken_values(piece, tensor.type);
     result.all_zero = result.all_zero && all_zero(piece);
     XXH3_128bits_update(hash.get(), piece.data(), piece.size());
   }
@@ -101,24 +123,34 @@ class ValueChecker {
   void run(const Stream& stream, const std::string& where, const char* k, const char* v) {
     seen_.clear();
     for (std::size_t l = 0; l < stream.layers.size(); ++l) {
-      look(stream.layers[l].k, fmt::format("{} layer {} {}", where, l, k));
-      look(stream.layers[l].v, fmt::format("{} layer {} {}", where, l, v));
+      look(stream, stream.layers[l].k, fmt::format("{} layer {} {}", where, l, k));
+      look(stream, stream.layers[l].v, fmt::format("{} layer {} {}", where, l, v));
     }
   }
 
  private:
-  void look(const Tensor& tensor, const std::string& where) {
-    if (tensor.extent.size == 0) return;
-    const Scan found = scan(source_, tensor);
+  void look(const Stream& stream, const Tensor& tensor, const std::string& where) {
+    const WholeCells whole = whole_cells(tensor, stream.cells.size());
+    if (whole.tensor.extent.size == 0) return;
+    const Scan found = scan(source_, whole.tensor);
     if (found.not_finite > 0)
       findings_.error("not_finite", where,
                       fmt::format("{} {} NaN or Inf; everything computed from it is NaN",
-                                  found.not_finite,
-                                  scales_of(tensor.type).empty() ? "values are" : "block scales are"));
+                                  found.not_finite, things_of(tensor.type)));
+    if (found.wrong_sums > 0)
+      findings_.error("wrong_sum", where,
+                      fmt::format("{} rows do not have the sum that their header says: the bytes "
+                                  "are damaged",
+                                  found.wrong_sums));
     if (found.all_zero)
       findings_.warning("all_zero", where, "every value is zero: the layer was never written");
     else
       note_repeat(found, where);
+  }
+
+  static const char* things_of(ElementType type) {
+    if (type == ElementType::q8_KV) return "row scales are";
+    return scales_of(type).empty() ? "values are" : "block scales are";
   }
 
   void note_repeat(const Scan& found, const std::string& where) {

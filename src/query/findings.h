@@ -32,6 +32,8 @@ class Findings {
 
 // Cells of every attention memory: positions, ids, holes.
 void check_cells(const Dump& dump, Findings& findings);
+// Cells whose rows the file does not have whole.
+void check_rows(const Dump& dump, Findings& findings);
 // The token list against the cells.
 void check_tokens(const Dump& dump, Findings& findings);
 // Checkpoints, draft state and what else stands behind a slot's state.

@@ -18,7 +18,7 @@ constexpr std::uint64_t rows_at_once = 64;
 
 bool is_quantized(const Tensor& tensor) {
   return tensor.orientation == Orientation::rows && info(tensor.type).block_elements > 1 &&
-         can_decode(tensor.type);
+         can_decode(tensor.type) && !is_misaligned(tensor);
 }
 
 // Blocks that a row may consist of, smallest first.

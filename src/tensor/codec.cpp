@@ -10,21 +10,29 @@
 #include "kvtool/error.h"
 #include "tensor/kernels.h"
 #include "tensor/reference.h"
-#include "tensor/undecodable.h"
+#include "tensor/unknown_values.h"
 
 namespace kvtool {
 namespace {
 
-void require_cache_type(ElementType type) {
-  if (!can_decode(type))
-    throw Error(ErrorKind::unsupported,
-                undecodable(type));
+// Whole rows of one width, each with its header.
+bool are_rows(const ElementTypeInfo& t, std::size_t bytes, std::size_t elements) {
+  const std::size_t blocks = elements / t.block_elements * t.block_bytes;
+  if (bytes == 0 && elements == 0) return true;
+  if (bytes <= blocks || (bytes - blocks) % t.row_header_bytes != 0) return false;
+  const std::size_t rows = (bytes - blocks) / t.row_header_bytes;
+  return elements % (rows * t.block_elements) == 0;
+}
+
+bool belong_together(const ElementTypeInfo& t, std::size_t bytes, std::size_t elements) {
+  if (t.row_header_bytes > 0) return are_rows(t, bytes, elements);
+  return bytes % t.block_bytes == 0 && elements == bytes / t.block_bytes * t.block_elements;
 }
 
 // The caller's mistake, if it is one.
 void require_sizes(ElementType type, std::size_t bytes, std::size_t elements) {
   const ElementTypeInfo& t = info(type);
-  if (bytes % t.block_bytes != 0 || elements != bytes / t.block_bytes * t.block_elements)
+  if (!belong_together(t, bytes, elements))
     throw std::logic_error(fmt::format("{} bytes of {} are not {} elements", bytes, t.name,
                                        elements));
 }
@@ -37,6 +45,17 @@ void require_whole_blocks(ElementType type, std::size_t elements) {
 std::size_t elements_in(ElementType type, std::size_t bytes) {
   const ElementTypeInfo& t = info(type);
   return bytes / t.block_bytes * t.block_elements;
+}
+
+void copy_bytes(std::span<const std::byte> in, std::span<std::byte> out) {
+  if (in.size() != out.size())
+    throw std::logic_error(fmt::format("{} bytes do not become {}", in.size(), out.size()));
+  std::copy(in.begin(), in.end(), out.begin());
+}
+
+void require_blocks_only(ElementType type) {
+  if (info(type).row_header_bytes > 0)
+    throw std::logic_error(fmt::format("rows of {} are no sequence of blocks", info(type).name));
 }
 
 // Floats that lie between two types on their way: few enough to stay in the first cache, and whole
@@ -60,7 +79,7 @@ void recode_through_floats(ElementType from, std::span<const std::byte> in, Elem
 
 }  // namespace
 
-bool can_decode(ElementType type) { return reference::decoder_of(type) != nullptr; }
+bool can_decode(ElementType type) { return reference::decodes(type); }
 bool can_encode(ElementType type) { return reference::encoder_of(type) != nullptr; }
 
 std::uint64_t row_bytes(ElementType type, std::uint64_t elements) {
@@ -74,7 +93,7 @@ std::uint64_t row_bytes(ElementType type, std::uint64_t elements) {
 }
 
 void dequantize(ElementType type, std::span<const std::byte> bytes, std::span<float> floats) {
-  require_cache_type(type);
+  require_known_values(type);
   require_sizes(type, bytes.size(), floats.size());
   if (const auto fast = kernels::decoder_of(type))
     return fast(bytes.data(), floats.data(), floats.size());
@@ -82,7 +101,7 @@ void dequantize(ElementType type, std::span<const std::byte> bytes, std::span<fl
 }
 
 void quantize(ElementType type, std::span<const float> floats, std::span<std::byte> bytes) {
-  require_cache_type(type);
+  require_known_rounding(type);
   require_whole_blocks(type, floats.size());
   require_sizes(type, bytes.size(), floats.size());
   if (const auto fast = kernels::encoder_of(type))
@@ -92,15 +111,15 @@ void quantize(ElementType type, std::span<const float> floats, std::span<std::by
 
 void recode(ElementType from, std::span<const std::byte> in, ElementType to,
             std::span<std::byte> out) {
-  require_cache_type(from);
-  require_cache_type(to);
+  require_known_values(from);
+  if (from == to) return copy_bytes(in, out);
+  require_known_rounding(to);
+  require_blocks_only(from);
   const std::size_t elements = elements_in(from, in.size());
   require_sizes(from, in.size(), elements);
   require_whole_blocks(to, elements);
   require_sizes(to, out.size(), elements);
-  if (from == to) {
-    std::copy(in.begin(), in.end(), out.begin());
-  } else if (const auto fast = kernels::recoder_of(from, to)) {
+  if (const auto fast = kernels::recoder_of(from, to)) {
     fast(in.data(), out.data(), elements);
   } else {
     recode_through_floats(from, in, to, out);

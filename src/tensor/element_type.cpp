@@ -4,6 +4,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "tensor/scaled_row.h"
+
 namespace kvtool {
 namespace {
 
@@ -30,7 +32,7 @@ constexpr std::array types = {
     entry(26, "i32", 1, 4),        entry(27, "i64", 1, 8),        entry(28, "f64", 1, 8),
     entry(29, "iq1_m", 256, 56),   entry(30, "bf16", 1, 2),       entry(34, "tq1_0", 256, 54),
     entry(35, "tq2_0", 256, 66),   entry(39, "mxfp4", 32, 17),
-    fork_entry(133, "q6_0", 32, 26, 0), fork_entry(151, "q8_KV", 32, 32, 8),
+    fork_entry(133, "q6_0", 32, 26, 0), fork_entry(151, "q8_KV", 32, 32, ScaledRow::header_bytes),
 };
 
 }  // namespace

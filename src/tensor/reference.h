@@ -16,11 +16,14 @@ namespace kvtool::reference {
 using DecodeBlock = void (*)(std::span<const std::byte> in, std::span<float> out);
 using EncodeBlock = void (*)(std::span<const float> in, std::span<std::byte> out);
 
-// nullptr for types that no cache has.
+// nullptr for types that no cache has, and for q8_KV, whose scale is that of a row.
 [[nodiscard]] DecodeBlock decoder_of(ElementType type);
 [[nodiscard]] EncodeBlock encoder_of(ElementType type);
 
-// Whole blocks in a row; the sizes belong together.
+// True for the types that decode() knows.
+[[nodiscard]] bool decodes(ElementType type);
+
+// Whole blocks in a row, or whole rows of q8_KV; the sizes belong together.
 void decode(ElementType type, std::span<const std::byte> bytes, std::span<float> floats);
 void encode(ElementType type, std::span<const float> floats, std::span<std::byte> bytes);
 

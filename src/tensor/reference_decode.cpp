@@ -3,6 +3,7 @@
 #include "kvtool/codec.h"
 #include "tensor/levels.h"
 #include "tensor/reference.h"
+#include "tensor/scaled_row.h"
 
 namespace kvtool::reference {
 namespace {
@@ -94,6 +95,22 @@ void block_iq4_nl(Bytes in, Floats out) {
   for (std::size_t i = 0; i < block; ++i) out[i] = scale * uneven_levels[nibble(in.subspan(2), i)];
 }
 
+void row_q8_KV(const ScaledRow& in, Floats out) {
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = in.scale() * static_cast<float>(in.level(i));
+}
+
+// A header more for each row is what the bytes have more than their blocks.
+void rows_q8_KV(Bytes in, Floats out) {
+  const std::size_t headers = in.size() - out.size();
+  if (headers == 0) return;
+  const std::size_t rows = headers / ScaledRow::header_bytes;
+  const std::size_t row = in.size() / rows;
+  const std::size_t width = out.size() / rows;
+  for (std::size_t r = 0; r < rows; ++r)
+    row_q8_KV(ScaledRow(in.subspan(r * row, row)), out.subspan(r * width, width));
+}
+
 }  // namespace
 
 DecodeBlock decoder_of(ElementType type) {
@@ -108,12 +125,17 @@ DecodeBlock decoder_of(ElementType type) {
     case ElementType::q5_1: return block_q5_1;
     case ElementType::iq4_nl: return block_iq4_nl;
     case ElementType::q6_0: return block_q6_0;
-    case ElementType::q8_KV: return nullptr;  // its scale stands before the row, not the block
+    case ElementType::q8_KV: return nullptr;
   }
   return nullptr;
 }
 
+bool decodes(ElementType type) {
+  return type == ElementType::q8_KV || decoder_of(type) != nullptr;
+}
+
 void decode(ElementType type, std::span<const std::byte> bytes, std::span<float> floats) {
+  if (type == ElementType::q8_KV) return rows_q8_KV(bytes, floats);
   const DecodeBlock decode_block = decoder_of(type);
   const ElementTypeInfo& t = info(type);
   for (; !bytes.empty(); bytes = bytes.subspan(t.block_bytes)) {

@@ -1,4 +1,5 @@
-// Files that do not store the types of K and V, and whose content does not tell them either.
+// Files that do not say where the K and V of a cell lie: those that do not store types and whose
+// content does not tell them either, and those of is_misaligned().
 #pragma once
 
 #include "kvtool/plan.h"
@@ -8,8 +9,9 @@ namespace kvtool {
 // Throws Error(refused) with the types between which the content does not decide.
 [[noreturn]] void refuse_uncertain_types(const State& state);
 
-// Where a cell's K and V lie depends on the types. Labels may change and the data stay where it is;
-// for plans that take cells from elsewhere or leave some out, throws as above.
+// Labels may change and the data stay where it is. For plans that take cells of such files from
+// elsewhere or leave some out, throws Error(refused) with the reason; for misaligned rows also if
+// their type changes.
 void require_certain_places(const Plan& plan);
 
 }  // namespace kvtool

@@ -92,7 +92,7 @@ std::span<const std::byte> TensorConverter::converted(const TensorJob& job, std:
 
 // Runs of one source share a converter.
 RowConverter& TensorConverter::converter_for(const TensorJob& job, const Tensor& from) {
-  const RowForm form{from.type, rotation_of(job, from)};
+  const RowForm form{from.type, rotation_of(job, from), from.row_headers()};
   for (Converter& known : converters_)
     if (known.form == form) return known.converter;
   converters_.push_back({form, RowConverter(form, {job.target.type, job.rotation},

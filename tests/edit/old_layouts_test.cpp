@@ -106,7 +106,7 @@ TEST(OldLayouts, SwapAndBackGivesTheFileOfEveryLayout) {
         "history/v4-20240303-87c2e8b27-frag.ggsn", "history/v6-20240719-be0cfb417-frag.ggsn",
         "history/v7-20240728-e54c35e4f-fa-kf16vq4-plain.ggsn",
         "history/v7-20240728-e54c35e4f-openelm-plain-seq0.ggsq", "server/ik_llama/qwen35.ggsq",
-        "server/ik_llama/llama-q8_KV.ggsq", "server/ik_llama/deepseek2-mla3.ggsn",
+        "server/ik_llama/deepseek2-mla3.ggsn",
         "server/ik_llama-v3/llama-f16-no-fa.ggsq"}) {
     SCOPED_TRACE(file);
     const auto dump = opened(file);

@@ -42,17 +42,14 @@ inline ByteVector cell_payload(const Dump& dump, const Stream& stream, const Ten
 inline std::vector<float> cell_values(const Dump& dump, const Stream& stream, const Tensor& tensor,
                                       std::uint64_t cell) {
   const ByteVector bytes = cell_payload(dump, stream, tensor, cell);
-  const ElementTypeInfo& type = info(tensor.type);
-  std::vector<float> values(bytes.size() / type.block_bytes * type.block_elements);
+  std::vector<float> values(static_cast<std::size_t>(tensor.cell_elements()));
   dequantize(tensor.type, bytes, values);
   return values;
 }
 
 // Elements of one cell in a tensor.
 inline std::uint64_t dimension(const Tensor& tensor) {
-  if (tensor.orientation == Orientation::transposed) return tensor.width;
-  const ElementTypeInfo& type = info(tensor.type);
-  return tensor.row_bytes / type.block_bytes * type.block_elements;
+  return tensor.cell_elements();
 }
 
 }  // namespace kvtool::test

@@ -13,6 +13,7 @@ namespace kvtool {
 namespace {
 
 using test::Bytes;
+using test::ByteVector;
 
 constexpr unsigned half_one = 0x3c00;    // 1.0
 constexpr unsigned half_two = 0x4000;    // 2.0
@@ -143,10 +144,50 @@ TEST(Codec, BlocksFollowEachOther) {
   EXPECT_EQ(floats[32], 10);
 }
 
+// A row of q8_KV: its width is what the two sizes leave when each row has eight bytes of header.
+TEST(Codec, RowsWithOneScale) {
+  Bytes bytes;
+  for (const float scale : {0.5F, -2.0F}) {
+    bytes.f32(scale).i32(12345);  // the sum says nothing about values
+    for (int i = 0; i < 64; ++i) bytes.u8(static_cast<unsigned>(i * 4 - 128) & 0xffU);
+  }
+  std::vector<float> floats(128);
+  dequantize(ElementType::q8_KV, bytes.get(), floats);
+  for (std::size_t i = 0; i < 64; ++i) {
+    const auto level = static_cast<float>(static_cast<int>(i) * 4 - 128);
+    EXPECT_EQ(floats[i], 0.5F * level);
+    EXPECT_EQ(floats[64 + i], -2 * level);
+  }
+  EXPECT_NO_THROW(dequantize(ElementType::q8_KV, Bytes().get(), {}));
+}
+
+TEST(Codec, RowsWithOneScaleMustBeWhole) {
+  const auto sizes = [](std::size_t bytes, std::size_t elements) {
+    std::vector<float> floats(elements);
+    dequantize(ElementType::q8_KV, Bytes().filler(bytes).get(), floats);
+  };
+  EXPECT_NO_THROW(sizes(2 * 40, 64));
+  EXPECT_NO_THROW(sizes(72, 64));
+  EXPECT_THROW(sizes(64, 64), std::logic_error);      // no header
+  EXPECT_THROW(sizes(76, 64), std::logic_error);      // half a header more
+  EXPECT_THROW(sizes(64 + 3 * 8, 64), std::logic_error);  // three rows of 64 elements
+  EXPECT_THROW(sizes(0, 32), std::logic_error);
+}
+
+// Nothing tells the width of the rows there.
+TEST(Codec, RowsWithOneScaleAreNotRecodedBlockByBlock) {
+  ByteVector halves(128);
+  EXPECT_THROW(recode(ElementType::q8_KV, Bytes().filler(72).get(), ElementType::f16, halves),
+               std::logic_error);
+  ByteVector same(72);
+  recode(ElementType::q8_KV, Bytes().filler(72).get(), ElementType::q8_KV, same);
+  EXPECT_EQ(same, Bytes().filler(72).get());
+}
+
 TEST(Codec, EveryCacheTypeAndNoOther) {
   int decodable = 0;
   for (const ElementTypeInfo& type : element_types()) decodable += can_decode(type.type) ? 1 : 0;
-  EXPECT_EQ(decodable, 9 + 1);  // q6_0 of ik_llama.cpp besides
+  EXPECT_EQ(decodable, 9 + 2);  // q6_0 and q8_KV of ik_llama.cpp besides
   const ElementType q6_k = find_element_type("q6_K")->type;
   EXPECT_FALSE(can_decode(q6_k));
   std::vector<float> floats(256);

@@ -165,6 +165,11 @@ TEST(Quantize, TypesThatNoCacheHasAreUnsupported) {
   ByteVector bytes(210);
   EXPECT_FALSE(can_encode(q6_k));
   EXPECT_THROW(quantize(q6_k, Floats(256), bytes), Error);
+  for (const ElementType type : {ElementType::q6_0, ElementType::q8_KV}) {
+    EXPECT_FALSE(can_encode(type));
+    bytes.resize(static_cast<std::size_t>(row_bytes(type, 64)));
+    EXPECT_THROW(quantize(type, Floats(64), bytes), Error);
+  }
 }
 
 }  // namespace

@@ -14,6 +14,12 @@ try kvtool inspect b | head -4
 try kvtool extract "$fork/deepseek2-mla3.ggsn" --seq 0 -q -o c
 try kvtool check c
 try kvtool stats "$fork/llama-q8_KV.ggsq"
+try kvtool inspect "$fork/llama-q8_KV.ggsq"
+try kvtool swap "$fork/llama-q8_KV.ggsq" 2 7 -o a
+try kvtool convert "$fork/llama-q8_KV.ggsq" --flash-attn off -o a
+try kvtool convert "$fork/llama-q8_KV.ggsq" --for 0.7.0 -ctk f16 -o a
+try kvtool convert "$fork/llama-q8_KV.ggsq" --for 0.7.0 -ctk f16 --drop cells -o k
+try kvtool check k
 try kvtool check "$fork/qwen35.ggsq"
 kvtool convert "$old/v6-20240528-edc29433f-plain.ggsn" --set n_ff=97 -q -o d
 try kvtool diff "$old/v6-20240528-edc29433f-plain.ggsn" d
