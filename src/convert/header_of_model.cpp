@@ -63,11 +63,18 @@ struct RopeNumber {
   std::string_view arch;
   int number;
 };
-constexpr std::array rope_numbers = {RopeNumber{"llama", 0},    RopeNumber{"mamba", -1},
-                                     RopeNumber{"openelm", 2},  RopeNumber{"falcon", 2},
-                                     RopeNumber{"stablelm", 2}, RopeNumber{"qwen", 2},
-                                     RopeNumber{"qwen2", 2},    RopeNumber{"phi2", 2},
-                                     RopeNumber{"phi3", 2}};
+constexpr std::array rope_numbers = {
+    RopeNumber{"bloom", -1},    RopeNumber{"gpt2", -1},     RopeNumber{"jais", -1},
+    RopeNumber{"mamba", -1},    RopeNumber{"mpt", -1},      RopeNumber{"refact", -1},
+    RopeNumber{"arctic", 0},    RopeNumber{"baichuan", 0},  RopeNumber{"chatglm", 0},
+    RopeNumber{"command-r", 0}, RopeNumber{"deepseek2", 0}, RopeNumber{"internlm2", 0},
+    RopeNumber{"llama", 0},     RopeNumber{"minicpm", 0},   RopeNumber{"olmo", 0},
+    RopeNumber{"orion", 0},     RopeNumber{"plamo", 0},     RopeNumber{"starcoder", 0},
+    RopeNumber{"xverse", 0},    RopeNumber{"bitnet", 2},    RopeNumber{"dbrx", 2},
+    RopeNumber{"falcon", 2},    RopeNumber{"gemma", 2},     RopeNumber{"gemma2", 2},
+    RopeNumber{"grok", 2},      RopeNumber{"openelm", 2},   RopeNumber{"phi2", 2},
+    RopeNumber{"phi3", 2},      RopeNumber{"qwen", 2},      RopeNumber{"qwen2", 2},
+    RopeNumber{"qwen2moe", 2},  RopeNumber{"stablelm", 2},  RopeNumber{"starcoder2", 2}};
 
 // Their builds set ALiBi without a key.
 constexpr std::array<std::string_view, 4> alibi_by_name = {"baichuan", "bloom", "refact", "jais"};
