@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "convert/steps.h"
 #include "edit/members.h"
@@ -32,6 +33,11 @@ Span span_of(const State& state) {
   return span.end == 0 ? Span{} : span;
 }
 
+std::optional<SequenceId> first_id(const State& state) {
+  const auto ids = sequence_ids(state);
+  return ids.empty() ? std::nullopt : std::optional(*ids.begin());
+}
+
 void require_appendable(const Dump& dump) {
   for (const Memory& memory : dump.state.memories)
     if (memory.kind == MemoryKind::recurrent)
@@ -45,24 +51,26 @@ void require_appendable(const Dump& dump) {
         .in_file(dump.source->name());
 }
 
-// Cells at the end of a text image reach further than their position.
-std::int64_t end_with_images(const Dump& dump) {
-  const std::int64_t end = span_of(dump.state).end;
-  const auto of_tokens = position_of(dump.tokens, dump.tokens.ids.size());
-  return dump.tokens.media.empty() || !of_tokens
-             ? end
-             : std::max(end, static_cast<std::int64_t>(*of_tokens));
+// The first position behind cells that end at `end`: an image can reach further than its cells.
+std::int64_t end_with_images(const TokenArea& tokens, std::int64_t end) {
+  if (tokens.media.empty()) return end;
+  const auto of_tokens = position_of(tokens, tokens.ids.size());
+  return of_tokens ? std::max(end, static_cast<std::int64_t>(*of_tokens)) : end;
+}
+
+void append_ids(std::vector<TokenId>& ids, const std::vector<TokenId>& more) {
+  ids.insert(ids.end(), more.begin(), more.end());
 }
 
 // The list of the first as far as its cells go, and the second behind it.
-TokenArea joined(const TokenArea& a, const TokenArea& b) {
-  std::vector<TokenId> ids = a.ids;
-  ids.insert(ids.end(), b.ids.begin(), b.ids.end());
+TokenArea joined(TokenArea a, const TokenArea& b) {
   if (a.form == TokenForm::plain && b.media.empty()) {
-    TokenArea plain;
-    plain.ids = plain.words = ids;
-    return plain;
+    append_ids(a.ids, b.ids);
+    append_ids(a.words, b.ids);
+    return a;
   }
+  std::vector<TokenId> ids = a.ids;
+  append_ids(ids, b.ids);
   std::vector<MediaChunk> chunks = media_chunks(a);
   for (MediaChunk chunk : media_chunks(b)) {
     chunk.start += static_cast<std::uint32_t>(a.ids.size());
@@ -87,6 +95,7 @@ class Appender {
     }
     result_ = std::move(parts_.front());
     result_.plan.sources = dumps;
+    end_ = span_of(result_.plan.target.state).end;
   }
 
   SequenceEdit run() {
@@ -105,13 +114,15 @@ class Appender {
   void append(SequenceEdit& part) {
     Dump& target = result_.plan.target;
     drop_token_without_cell(target);
-    const std::int64_t by = end_with_images(target) - span_of(part.plan.target.state).begin;
+    State& state = part.plan.target.state;
+    const std::int64_t by = end_with_images(target.tokens, end_) - span_of(state).begin;
     PositionChange change;
     change.moved = {{{0, std::numeric_limits<std::int64_t>::max()}, by}};
     PositionOptions options = options_;
     options.window = 0;
     change_positions(part, change, options);
-    name_like(target, part.plan.target.state);
+    name_like(target, state);
+    end_ = std::max(end_, span_of(state).end);
     join(target, part.plan.target);
   }
 
@@ -125,16 +136,17 @@ class Appender {
     result_.note("dropped the last token of a part, which has no cell");
   }
 
-  static void name_like(const Dump& target, State& state) {
-    const auto ids = sequence_ids(target.state);
-    if (!ids.empty()) convert_steps::name_sequence(state, target.dialect, *ids.begin());
+  // The first id that a part names is that of all behind it.
+  void name_like(const Dump& target, State& state) {
+    if (!id_) id_ = first_id(target.state);
+    if (id_) convert_steps::name_sequence(state, target.dialect, *id_);
   }
 
   static void join(Dump& target, Dump& part) {
     for (std::size_t m = 0; m < target.state.memories.size(); ++m)
       for (const Stream& stream : part.state.memories[m].streams)
         append_cells(filled_stream(target.state.memories[m]), stream);
-    target.tokens = joined(target.tokens, part.tokens);
+    target.tokens = joined(std::move(target.tokens), part.tokens);
   }
 
   void drop_tail() {
@@ -151,6 +163,8 @@ class Appender {
   PositionOptions options_;
   std::vector<SequenceEdit> parts_;
   SequenceEdit result_;
+  std::int64_t end_ = 0;  // behind the last cell so far
+  std::optional<SequenceId> id_;
 };
 
 }  // namespace

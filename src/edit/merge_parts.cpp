@@ -45,10 +45,8 @@ void append_cells(Stream& to, const Stream& from) {
     return;
   }
   if (!to.rope) to.rope = from.rope;
-  StreamBuilder builder(to.cells.extension());
-  const auto append = [&](StreamCell& cell) { builder.append(cell); };
-  for_each_cell(to, append);
-  for_each_cell(from, append);
+  StreamBuilder builder(to);
+  for_each_cell(from, [&](StreamCell& cell) { builder.append(cell); });
   builder.finish(to);
 }
 

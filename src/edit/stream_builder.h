@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "kvtool/dump.h"
@@ -23,6 +24,9 @@ void move_by(StreamCell& cell, std::int64_t by, bool with_extra);
 class StreamBuilder {
  public:
   explicit StreamBuilder(CellExtension extension) : cells_(extension) {}
+  // Goes on behind the cells of `stream`, which has none until finish().
+  explicit StreamBuilder(Stream& stream)
+      : cells_(std::move(stream.cells)), origin_(std::move(stream.origin)) {}
 
   void append(const StreamCell& cell);
   // Replaces the cells of `stream`.

@@ -8,11 +8,13 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "kvtool/check.h"
 #include "kvtool/compare.h"
 #include "kvtool/edit.h"
 #include "kvtool/facts.h"
+#include "kvtool/merge.h"
 #include "kvtool/open.h"
 #include "kvtool/sequences.h"
 #include "kvtool/share.h"
@@ -25,6 +27,7 @@ namespace kvtool::test {
 namespace {
 
 using DumpPtr = std::shared_ptr<const Dump>;
+using DumpList = std::vector<DumpPtr>;
 
 constexpr std::uint32_t few = 50'000;
 constexpr std::uint32_t factor = 4;
@@ -177,6 +180,47 @@ TEST_F(Growth, Compare) {
     static_cast<void>(compare(*d, *written(defrag(d))));  // no cell is where it was
   });
   EXPECT_LT(growth, most_growth);
+}
+
+// Slot files of 780 cells each.
+DumpList made_slots(std::size_t files) {
+  Shape shape = shape_of(780, 1);
+  shape.container = Container::slot;
+  shape.version = 4;
+  shape.order = CellOrder::tidy;
+  shape.shared = shape.unused = 0;
+  DumpList dumps;
+  for (std::size_t i = 0; i < files; ++i) {
+    shape.seed = static_cast<std::uint32_t>(i);
+    dumps.push_back(made_dump(shape));
+  }
+  return dumps;
+}
+
+double growth_with_files(const std::function<void(const DumpList&)>& work) {
+  static const DumpList small = made_slots(64);
+  static const DumpList large = made_slots(256);
+  const double before = seconds_of([&] { work(small); });
+  return seconds_of([&] { work(large); }) / std::max(before, 0.001);
+}
+
+TEST(GrowthWithFiles, Merge) {
+  MergeOptions options;
+  options.renumber = true;
+  options.arch = "llama";
+  EXPECT_LT(growth_with_files([&](const DumpList& dumps) {
+              const SequenceEdit merged = merge_dumps(dumps, options);
+              EXPECT_EQ(cells_of(merged.plan.target.state.memories[0]), 780 * dumps.size());
+            }),
+            most_growth);
+}
+
+TEST(GrowthWithFiles, Append) {
+  EXPECT_LT(growth_with_files([](const DumpList& dumps) {
+              const SequenceEdit appended = append_dumps(dumps, {});
+              EXPECT_EQ(cells_of(appended.plan.target.state.memories[0]), 780 * dumps.size());
+            }),
+            most_growth);
 }
 
 // What all of these must notice.
