@@ -156,6 +156,12 @@ class Opener {
 
   bool wanted(const std::string& layout) const { return layout.starts_with(options_.layout); }
 
+  // Without cells a reading's name lacks the choices that only cells show, and may be asked for by
+  // the one that has them.
+  bool wanted(const Dump& dump) const {
+    return wanted(dump.layout) || wanted(name_of(dump.dialect) + "/" + dump.state.arrangement);
+  }
+
   // Errors of layouts that were not asked for are of no interest.
   void note(const Error& error, const std::string& attempt, std::uint64_t progress,
             bool whole = false) {
@@ -205,7 +211,7 @@ class Opener {
 
   // A reading to the last byte, unless it is not what was asked for or had to be forgiven.
   void take(Dump dump, const std::optional<Error>& complaint) {
-    if (!wanted(dump.layout)) {
+    if (!wanted(dump)) {
       other_layout_ = dump.layout;
     } else if (complaint) {
       if (!complaint_)

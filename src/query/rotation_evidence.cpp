@@ -142,11 +142,12 @@ std::vector<CacheEvidence> rotation_evidence(const Dump& dump, const EvidenceOpt
 }
 
 std::string words_of(const CacheEvidence& e) {
+  const std::string cells = fmt::format("{} cell{}", e.cells, e.cells == 1 ? "" : "s");
   const std::string figures =
       e.ratio ? fmt::format("its channels differ {:.2f} times as much as after one more rotation in "
-                            "blocks of {}, {} cells",
-                            *e.ratio, e.block, e.cells)
-              : fmt::format("{} cells", e.cells);
+                            "blocks of {}, {}",
+                            *e.ratio, e.block, cells)
+              : cells;
   if (e.verdict == Rotation::undecided)
     return fmt::format("its K does not show whether it is rotated ({}): {}", figures, e.reason);
   return fmt::format("its K looks {} ({}); this is evidence, no proof", name_of(e.verdict), figures);

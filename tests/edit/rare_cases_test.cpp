@@ -55,6 +55,23 @@ TEST(RareCaches, CellsWithoutKeysAreNoSequence) {
       holds(refusal([&] { keep_sequence(edit, 8); }), "no cell belongs to sequence 8; there"));
 }
 
+// Only cells show some choices of a layout; who asks for it by name has made them.
+TEST(RareCaches, WithoutCellsOpenAsTheLayoutThatIsAskedFor) {
+  std::size_t empty = 0;
+  for (const TinyDump& some : tiny_dumps()) {
+    if (some.dialect.extension == CellExtension::none || some.pieces != std::vector{Piece::kv})
+      continue;
+    TinyDump dump = some;
+    dump.tables = {{}};
+    SCOPED_TRACE(dump.layout);
+    const DumpPtr opened_again = opened(dump);
+    EXPECT_EQ(cells_of(opened_again->state.memories[0]), 0U);
+    EXPECT_EQ(opened_again->dialect, dump.dialect);
+    ++empty;
+  }
+  EXPECT_GE(empty, 4U);
+}
+
 TEST(RareSequences, ItsOwnNameChangesNothing) {
   const DumpPtr dump = tiny("ggsn11.streams.rot/kv");
   SequenceEdit edit = SequenceEdit::of(dump);
