@@ -16,12 +16,21 @@
 namespace kvtool {
 
 // What the caller says about the rotation of quantized rows in dumps that do not say it themselves
-// (all before 11 / 4).
+// (all of llama.cpp before 11 / 4, and all of ik_llama.cpp).
 enum class StatedRotation {
-  unknown,   // a conversion that has to know is refused
-  none,      // rows are as the model computed them
-  hadamard,  // rows are rotated as llama.cpp does it since April 2026
+  unknown,     // a conversion that has to know is refused
+  none,        // rows are as the model computed them
+  hadamard,    // rows are rotated: llama.cpp since April 2026, ik_llama.cpp with -khad -vhad
+  hadamard_k,  // only those of K: ik_llama.cpp with -khad
+  hadamard_v,  // only those of V: with -vhad
 };
+
+[[nodiscard]] constexpr bool rotates_k(StatedRotation stated) {
+  return stated == StatedRotation::hadamard || stated == StatedRotation::hadamard_k;
+}
+[[nodiscard]] constexpr bool rotates_v(StatedRotation stated) {
+  return stated == StatedRotation::hadamard || stated == StatedRotation::hadamard_v;
+}
 
 enum class TokenFormChoice {
   keep,     // as it is, but plain where the target's loader knows no payload

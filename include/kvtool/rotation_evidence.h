@@ -40,6 +40,7 @@ struct EvidenceOptions {
 [[nodiscard]] std::string words_of(const CacheEvidence& evidence);
 
 // True for layouts that llama.cpp stopped writing before it began to rotate (1 April 2026).
+// ik_llama.cpp rotates K on request since December 2025 and V since March 2026, and no byte tells.
 [[nodiscard]] bool predates_rotation(const Dialect& dialect);
 
 // "plain", "rotated", "undecided".

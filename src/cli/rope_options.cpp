@@ -23,11 +23,6 @@ std::optional<RopeScaling> scaling_named(const std::string& name) {
   return name == "longrope" ? RopeScaling::longrope : RopeScaling::linear;
 }
 
-StatedRotation rotation_named(const std::string& name) {
-  if (name == "none") return StatedRotation::none;
-  return name == "hadamard" ? StatedRotation::hadamard : StatedRotation::unknown;
-}
-
 RopeOptions rope_options(const MoveOptions& options) {
   RopeOptions rope = options.rope;
   rope.pairs = pairs_named(options.pairs);
@@ -100,7 +95,7 @@ void add_moves(CLI::App& verb, MoveOptions& o, InputOptions& input) {
                 "move the labels and leave K as it is (wrong for most models)");
   verb.add_option("--rotation", o.rotation,
                   "whether quantized K is rotated, where the file does not say")
-      ->check(CLI::IsMember({"auto", "none", "hadamard"}))
+      ->check(CLI::IsMember(rotation_names()))
       ->capture_default_str();
   const auto number = [&](const char* name, auto& value, const char* what) {
     verb.add_option(name, value, what)->type_name("N")->group(group);
@@ -137,6 +132,17 @@ Prepared prepare(const MoveOptions& o, std::shared_ptr<const Dump> dump, bool mo
   result.options.rope =
       std::make_shared<RopeFacts>(facts_of(model, *result.dump, rope_options(o)));
   return result;
+}
+
+std::vector<std::string> rotation_names() {
+  return {"auto", "none", "hadamard", "hadamard-k", "hadamard-v"};
+}
+
+StatedRotation rotation_named(const std::string& name) {
+  if (name == "none") return StatedRotation::none;
+  if (name == "hadamard-k") return StatedRotation::hadamard_k;
+  if (name == "hadamard-v") return StatedRotation::hadamard_v;
+  return name == "hadamard" ? StatedRotation::hadamard : StatedRotation::unknown;
 }
 
 }  // namespace kvtool::cli

@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/input.h"
+#include "kvtool/convert.h"
 #include "kvtool/sequences.h"
 
 namespace kvtool::cli {
@@ -36,6 +38,10 @@ struct MoveOptions {
 
 // Declares --model, --window, --labels-only, --rotation, and the options of the rope in a group.
 void add_moves(CLI::App& verb, MoveOptions& options, InputOptions& input);
+
+// What --rotation can be, and what it says.
+[[nodiscard]] std::vector<std::string> rotation_names();
+[[nodiscard]] StatedRotation rotation_named(const std::string& name);
 
 // A dump whose rotation is known, and what moves in it need.
 struct Prepared {

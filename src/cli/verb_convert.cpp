@@ -1,5 +1,6 @@
 // convert: re-emit a dump for another loader.
 #include "cli/rewrite.h"
+#include "cli/rope_options.h"
 #include "cli/target_options.h"
 #include "cli/verb.h"
 #include "kvtool/convert.h"
@@ -22,11 +23,6 @@ struct Options {
   std::optional<std::uint32_t> seed;
 };
 
-StatedRotation stated(const std::string& name) {
-  if (name == "none") return StatedRotation::none;
-  return name == "hadamard" ? StatedRotation::hadamard : StatedRotation::unknown;
-}
-
 TokenFormChoice form(const std::string& name) {
   if (name == "plain") return TokenFormChoice::plain;
   return name == "payload" ? TokenFormChoice::payload : TokenFormChoice::keep;
@@ -48,7 +44,7 @@ std::map<std::string, std::string> fields_in(const std::vector<std::string>& giv
 ConvertOptions convert_options(const Options& o) {
   ConvertOptions options;
   if (!o.sequence.empty()) options.sequence = parse_sequence(o.sequence);
-  options.rotation = stated(o.rotation);
+  options.rotation = rotation_named(o.rotation);
   if (!o.written_by.empty()) options.written = loader_named(o.written_by, "--written-by").era;
   options.tokens = form(o.tokens);
   options.strip = {o.strip.begin(), o.strip.end()};
@@ -114,7 +110,7 @@ Action add_convert(CLI::App& verb) {
       ->type_name("ID");
   verb.add_option("--rotation", options->rotation,
                   "whether quantized rows of FILE are rotated, where the file does not say")
-      ->check(CLI::IsMember({"auto", "none", "hadamard"}))
+      ->check(CLI::IsMember(rotation_names()))
       ->capture_default_str();
   verb.add_option("--written-by", options->written_by,
                   "llama.cpp that wrote FILE, as for --loader: tells --rotation auto what it is")

@@ -249,6 +249,13 @@ class Converter {
 
 namespace {
 
+const char* doubt_about_model(Family family) {
+  return family == Family::llama_cpp
+             ? "it is of another model than the target"
+             : "ik_llama.cpp keeps other caches for such a model, or it is of another model than the "
+               "target";
+}
+
 // Numbers of layers and widths of rows are the model's, and nothing that could be converted.
 void need_same_model(const Dump& dump, const Target& target) {
   static const std::set<std::string> shapes = {"arch",  "memories", "n_layer", "k_row",  "v_row",
@@ -263,7 +270,7 @@ void need_same_model(const Dump& dump, const Target& target) {
   for (const Reason& reason : target::differences(dump, shape))
     if (shapes.count(reason.code) > 0)
       throw Error(ErrorKind::refused,
-                  fmt::format("it is of another model than the target: {}{}{}", reason.where,
+                  fmt::format("{}: {}{}{}", doubt_about_model(dump.dialect.family), reason.where,
                               reason.where.empty() ? "" : ": ", reason.message));
 }
 

@@ -16,19 +16,23 @@ bool quantized(const Tensor& tensor) {
 }
 
 // Only heads of 64, 128 ... elements are rotated, so rows of another width never are.
-bool may_be_rotated(const Tensor& tensor) { return quantized(tensor) && tensor.cell_elements() % 64 == 0; }
+bool may_be_rotated(const Tensor& tensor) {
+  return quantized(tensor) && tensor.cell_elements() % 64 == 0;
+}
 
 // The index cache of deepseek32 and its kin rotates K whatever its type, over its one head.
 bool is_rotated_index(const State& state, const Memory& memory) {
   return state.arrangement.rfind("dsa", 0) == 0 && memory.role == "index";
 }
 
+// The largest that divides it.
+std::uint32_t power_of_two_in(std::uint64_t width) {
+  return static_cast<std::uint32_t>(width & (~width + 1));
+}
+
 std::uint32_t index_width(const Memory& memory) {
   for (const Stream& stream : memory.streams)
-    for (const Layer& layer : stream.layers) {
-      const std::uint64_t width = layer.k.cell_elements();
-      return static_cast<std::uint32_t>(width & (~width + 1));  // largest power of two in it
-    }
+    for (const Layer& layer : stream.layers) return power_of_two_in(layer.k.cell_elements());
   return 0;
 }
 
@@ -51,13 +55,14 @@ std::optional<Widths> rule(const Era& era, const Target& target, const Dump& sou
                            const Memory& memory, const Layer& layer) {
   const CacheShape* cache = cache_for(target, memory);
   if (cache == nullptr) return std::nullopt;
-  const ElementType v = layer.v.orientation == Orientation::absent ? ElementType::f16 : layer.v.type;
+  const ElementType v =
+      layer.v.orientation == Orientation::absent ? ElementType::f16 : layer.v.type;
   return rotation_for(era, *cache, arch_of(source, target), layer.k.type, v);
 }
 
 // The rule of today's llama.cpp, for targets that are known to rotate.
-std::optional<Widths> rule_if(std::optional<bool> rotates, const Target& target,
-                              const Dump& source, const Memory& memory, const Layer& layer) {
+std::optional<Widths> rule_if(std::optional<bool> rotates, const Target& target, const Dump& source,
+                              const Memory& memory, const Layer& layer) {
   if (!rotates.value_or(false)) return std::nullopt;
   return rule(rotating_era(), target, source, memory, layer);
 }
@@ -88,6 +93,25 @@ struct Known {
   std::optional<std::uint32_t> v;
 };
 
+// Widths that quantized rows have if they are rotated at all. The fork turns V in whole heads, too.
+std::optional<Widths> rotated_widths(const Dump& source, const Target& target, const Memory& memory,
+                                     const Layer& layer) {
+  auto widths = rule(rotating_era(), target, source, memory, layer);
+  if (widths && widths->second != 0 && source.dialect.family == Family::ik_llama)
+    widths->second = power_of_two_in(cache_for(target, memory)->head_v);
+  return widths;
+}
+
+constexpr std::optional<std::uint32_t> unknown_width;
+
+// The width of one part; `stated`: whether it is said to be rotated, and `width`: how it is then.
+std::optional<std::uint32_t> known_width(const Tensor& tensor, StatedRotation stated, bool rotates,
+                                         std::optional<std::uint32_t> width) {
+  if (!may_be_rotated(tensor) || width == 0U) return 0;
+  if (stated == StatedRotation::unknown) return std::nullopt;
+  return rotates ? width : 0;
+}
+
 Known known_rotation(const State& state, const Memory& memory, const Dump& source,
                      const Target& target, const ConvertOptions& options) {
   const Layer* layer = first_layer(memory);
@@ -95,15 +119,12 @@ Known known_rotation(const State& state, const Memory& memory, const Dump& sourc
   const Stream* stream = first_stream(memory);
   if (source.dialect.rotation) return {stream->rot_k, stream->rot_v};
   if (is_rotated_index(state, memory)) return {index_width(memory), 0};
-  Known known;
-  if (!may_be_rotated(layer->k)) known.k = 0;
-  if (!may_be_rotated(layer->v)) known.v = 0;
-  if (predates_rotation(source.dialect) || stated_rotation(options) == StatedRotation::none)
-    return {0, 0};
-  if (stated_rotation(options) != StatedRotation::hadamard) return known;
-  const auto stated = rule(rotating_era(), target, source, memory, *layer);
-  if (stated) return {stated->first, stated->second};
-  return known;
+  const StatedRotation stated = stated_rotation(options);
+  if (predates_rotation(source.dialect) || stated == StatedRotation::none) return {0, 0};
+  const auto widths = rotated_widths(source, target, memory, *layer);
+  return {known_width(layer->k, stated, rotates_k(stated), widths ? widths->first : unknown_width),
+          known_width(layer->v, stated, rotates_v(stated),
+                      widths ? widths->second : unknown_width)};
 }
 
 void set_words(Memory& memory, std::uint32_t k, std::uint32_t v) {
@@ -125,13 +146,16 @@ std::optional<bool> target_rotates(const Dump& source, const Target& target) {
 }
 
 [[noreturn]] void refuse(const Memory& memory, const char* part, const std::string& why) {
-  throw Error(ErrorKind::refused,
-              fmt::format("{} of the {} memory: {}", part, memory.role, why));
+  throw Error(ErrorKind::refused, fmt::format("{} of the {} memory: {}", part, memory.role, why));
 }
 
 constexpr const char* ask_rotation =
     "whether its quantized rows are rotated is not in the file; say --written-by BUILD-OR-DATE, or "
     "--rotation none or hadamard (check --deep shows what the values look like)";
+constexpr const char* ask_rotation_of_fork =
+    "ik_llama.cpp rotates its quantized rows when it is told to, and no byte says so; say "
+    "--rotation "
+    "none, hadamard (-khad -vhad), hadamard-k or hadamard-v (check --deep shows what K looks like)";
 constexpr const char* ask_heads =
     "how its rows are rotated depends on the head size; say --model MODEL.gguf or --like REF";
 constexpr const char* ask_loader =
@@ -141,9 +165,14 @@ constexpr const char* ask_loader =
 class PartDecision {
  public:
   PartDecision(const Memory& memory, const char* name, const Tensor& before, const Tensor& after,
-               std::optional<std::uint32_t> known, bool stated, bool as_it_is)
-      : memory_(memory), name_(name), before_(before), after_(after), known_(known),
-        stated_(stated), as_it_is_(as_it_is) {}
+               std::optional<std::uint32_t> known, const char* question, bool as_it_is)
+      : memory_(memory),
+        name_(name),
+        before_(before),
+        after_(after),
+        known_(known),
+        question_(question),
+        as_it_is_(as_it_is) {}
 
   std::uint32_t width(std::optional<bool> rotates, std::optional<std::uint32_t> by_rule) const {
     if (!may_be_rotated(after_)) return plain();
@@ -154,7 +183,7 @@ class PartDecision {
     // Rows that are rotated show the width. Rows that are not show nothing: their writer may have
     // been too old, or told not to.
     if (quantized(before_) && known_.value_or(0) != 0) return *known_;
-    refuse(memory_, name_, known_ || stated_ ? ask_heads : ask_rotation);
+    refuse(memory_, name_, known_ ? ask_heads : question_);
   }
 
  private:
@@ -162,7 +191,7 @@ class PartDecision {
   std::uint32_t plain() const { return from_known(0); }
 
   std::uint32_t from_known(std::uint32_t wanted) const {
-    if (!known_) refuse(memory_, name_, stated_ ? ask_heads : ask_rotation);
+    if (!known_) refuse(memory_, name_, question_);
     return wanted;
   }
 
@@ -177,8 +206,10 @@ class PartDecision {
   const Tensor& before_;
   const Tensor& after_;
   std::optional<std::uint32_t> known_;
-  bool stated_;    // the caller said that rows are rotated, which does not give a width yet
-  bool as_it_is_;  // nobody named a loader, and there are no words that would have to be right
+  const char* question_;  // what has to be said where `known` is nothing
+  bool
+      as_it_is_;  // nobody named a loader that decides, and there are no words that would have to be
+                  // right
 };
 
 // What a dump of the target shows for its attention cache number `cache`.
@@ -193,6 +224,17 @@ struct Change {
   Memory& after;
   std::size_t cache;
 };
+
+// What to ask for of a part of which nothing is known. That it is rotated gives no width yet.
+const char* question_about(const Dump& source, bool said_to_be_rotated) {
+  if (said_to_be_rotated) return ask_heads;
+  return source.dialect.family == Family::ik_llama ? ask_rotation_of_fork : ask_rotation;
+}
+
+// There the options of a server decide, and not its version.
+bool stays_in_fork(const Dump& source, const Era& target) {
+  return source.dialect.family == Family::ik_llama && target.family == Family::ik_llama;
+}
 
 void set_memory_rotation(const Change& change, const Dump& source, const Target& target,
                          const ConvertOptions& options) {
@@ -211,12 +253,15 @@ void set_memory_rotation(const Change& change, const Dump& source, const Target&
     wanted_k = wanted->first;
     wanted_v = wanted->second;
   }
-  const bool stated = stated_rotation(options) == StatedRotation::hadamard;
-  const bool as_it_is = !shown && !target.era && !target.rotation_disabled &&
-                        !source.dialect.rotation;
-  const PartDecision k(memory, "K", layer_before->k, layer->k, known.k, stated, as_it_is);
-  const PartDecision v(memory, "V", layer_before->v, layer->v, known.v, stated, as_it_is);
-  set_words(memory, k.width(rotates, wanted_k), v.width(rotates, wanted_v));
+  const StatedRotation stated = stated_rotation(options);
+  const bool as_it_is = !shown && !target.rotation_disabled && !source.dialect.rotation &&
+                        (!target.era || stays_in_fork(source, *target.era));
+  const PartDecision k(memory, "K", layer_before->k, layer->k, known.k,
+                       question_about(source, rotates_k(stated)), as_it_is);
+  const PartDecision v(memory, "V", layer_before->v, layer->v, known.v,
+                       question_about(source, rotates_v(stated)), as_it_is);
+  const std::uint32_t width_k = k.width(rotates, wanted_k);
+  set_words(memory, width_k, v.width(rotates, wanted_v));
 }
 
 void state_rotation(State& state, const Dump& dump, const Target& target,

@@ -29,7 +29,8 @@ std::uint32_t head_of(const std::optional<ModelShape>& model, const Memory& memo
 }
 
 void require_word(const Dump& dump, StatedRotation stated, const std::optional<ModelShape>& model) {
-  if (predates_rotation(dump.dialect) || stated == StatedRotation::none) return;
+  if (predates_rotation(dump.dialect)) return;
+  if (stated != StatedRotation::unknown && !rotates_k(stated)) return;
   for (const Memory& memory : dump.state.memories) {
     const std::uint32_t head = head_of(model, memory);
     if (memory.kind != MemoryKind::attention || !may_be_rotated(memory)) continue;

@@ -154,6 +154,7 @@ std::string words_of(const CacheEvidence& e) {
 }
 
 bool predates_rotation(const Dialect& dialect) {
+  if (dialect.family == Family::ik_llama) return false;
   return dialect.version != 0 && (!dialect.streams || dialect.outputs);
 }
 

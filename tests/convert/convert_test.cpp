@@ -5,7 +5,9 @@
 
 #include "convert/converted.h"
 #include "kvtool/compare.h"
+#include "kvtool/error.h"
 #include "kvtool/map.h"
+#include "support/payload.h"
 
 namespace kvtool::test {
 namespace {
@@ -280,6 +282,43 @@ TEST(ConvertRotation, TheWrongFlagIsFarOff) {
   const auto native = opened(h64_f16);
   EXPECT_GT(furthest(*native, *with_rotation(h64_rotated, f16, StatedRotation::none)), 1.0);
   EXPECT_GT(furthest(*native, *with_rotation(h64_plain, f16, StatedRotation::hadamard)), 1.0);
+}
+
+// ik_llama.cpp rotates K and V, each when it is told to, and no byte of its files says so.
+TEST(ConvertRotation, OfTheForkNeedsAWord) {
+  const std::string rotated = "server/ik_llama/llamah64-q8_0-khad.ggsq";
+  const Target f16 = of_h64(ElementType::f16);
+  const auto plain = with_rotation("server/ik_llama/llamah64-q8_0.ggsq", f16, StatedRotation::none);
+  const auto off = [&](StatedRotation stated) {
+    return furthest(*plain, *with_rotation(rotated, f16, stated));
+  };
+  EXPECT_LT(off(StatedRotation::hadamard), 0.02);
+  EXPECT_GT(off(StatedRotation::hadamard_k), 1.0);  // its V is rotated, too
+  EXPECT_GT(off(StatedRotation::hadamard_v), 1.0);
+  EXPECT_GT(off(StatedRotation::none), 1.0);
+  EXPECT_THROW(with_rotation(rotated, f16, StatedRotation::unknown), Error);
+}
+
+// Heads of 32 are not rotated by anyone, so that the model alone is word enough.
+TEST(ConvertRotation, OfHeadsThatNobodyRotatesNeedsNone) {
+  Target target = of_types(ElementType::f16, ElementType::f16);
+  const auto dump = opened("server/ik_llama/llama-q6_0.ggsq");
+  EXPECT_THROW(converted(dump, target), Error);
+  target.model =
+      shape_of_model(open_gguf(open_source(testdata("models/llama.gguf").string())), eras().back());
+  EXPECT_NO_THROW(converted(dump, target));
+}
+
+// One of the fork for the fork stays as it is: its options decide, and they are the user's.
+TEST(ConvertRotation, StaysWithinTheFork) {
+  Target target;
+  target.era = loader_named("ik-9/3").era;
+  const auto dump = opened("server/ik_llama/llamah64-q8_0-khad.ggsq");
+  const auto older = converted(dump, target);
+  const Tensor& k = older->state.memories[0].streams[0].layers[1].k;
+  EXPECT_EQ(cell_payload(*older, older->state.memories[0].streams[0], k, 5),
+            cell_payload(*dump, dump->state.memories[0].streams[0],
+                         dump->state.memories[0].streams[0].layers[1].k, 5));
 }
 
 // The day or build that wrote a file says as much as a flag, and a flag says more.

@@ -21,6 +21,7 @@ inline std::optional<ByteVector> bytes_like(const DumpPointer& dump, const DumpP
                                             const Parts& drop, std::string& refusal) {
   ConvertOptions options;
   options.like = reference;
+  if (dump->dialect.family == Family::ik_llama) options.rotation = StatedRotation::none;
   options.drop = drop;
   try {
     return rewritten(convert(dump, target_like(*reference), options).plan);

@@ -40,6 +40,7 @@ std::vector<DumpPointer> plain_files(const std::string& extension,
     for (const auto& path : dumps_below(root / folder)) {
       if (path.extension() != extension) continue;
       if (path.stem() == "deepseek2-mha-mla1-no-fa") continue;  // its server broke it off
+      if (path.stem() == "llamah64-q8_0-khad") continue;  // rotated, which the other side is not
       auto dump = std::make_shared<Dump>(open_dump(path.string()));
       if (dump->dialect.body != Body::current && dump->dialect.body != Body::typed_slot) continue;
       if (is_plain(*dump)) files.push_back(std::move(dump));

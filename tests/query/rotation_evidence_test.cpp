@@ -39,6 +39,15 @@ std::vector<std::filesystem::path> all_dumps() {
   return paths;
 }
 
+// The fork's server was told to rotate, or not to, when it was started.
+std::optional<bool> told_to_rotate(std::filesystem::path path) {
+  std::ifstream in(path.replace_extension(".json").string());
+  const auto sidecar = json::parse(in, nullptr, false);
+  if (sidecar.is_discarded() || !sidecar.contains("command")) return std::nullopt;
+  const json& words = sidecar["command"];
+  return std::find(words.begin(), words.end(), "-khad") != words.end();
+}
+
 // What the writer of a file knew of the K of one of its memories.
 std::optional<bool> known_rotated(const Dump& dump, std::size_t memory,
                                   const std::filesystem::path& path) {
@@ -47,6 +56,7 @@ std::optional<bool> known_rotated(const Dump& dump, std::size_t memory,
     return std::any_of(streams.begin(), streams.end(),
                        [](const Stream& s) { return !s.cells.empty() && s.rot_k != 0; });
   }
+  if (dump.dialect.family == Family::ik_llama) return told_to_rotate(path);
   std::ifstream in(path.string() + ".json");
   const auto sidecar = json::parse(in, nullptr, false);
   if (sidecar.is_discarded()) return std::nullopt;

@@ -15,5 +15,5 @@ try kvtool convert "$fork/llama-f16.ggsq" --to ggsq:3 -o plain
 try kvtool check plain
 try kvtool convert "$fork/qwen35.ggsq" --to ggsq:3 -o hybrid
 try kvtool convert "$fork/llama-q6_0.ggsq" --to ggsq:3 -o other
-try kvtool convert "$fork/llama-q6_0.ggsq" --to ggsq:3 --cache-type-k f16 --cache-type-v f16 -o other
+try kvtool convert "$fork/llama-q6_0.ggsq" --to ggsq:3 --cache-type-k f16 --cache-type-v f16 --rotation none -o other
 try kvtool convert "$fork/llama-f16.ggsq" --to ggsn:10 -o session

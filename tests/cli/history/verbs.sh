@@ -18,8 +18,16 @@ try kvtool inspect "$fork/llama-q8_KV.ggsq"
 try kvtool swap "$fork/llama-q8_KV.ggsq" 2 7 -o a
 try kvtool convert "$fork/llama-q8_KV.ggsq" --flash-attn off -o a
 try kvtool convert "$fork/llama-q8_KV.ggsq" --for 0.7.0 -ctk f16 -o a
-try kvtool convert "$fork/llama-q8_KV.ggsq" --for 0.7.0 -ctk f16 --drop cells -o k
+try kvtool convert "$fork/llama-q8_KV.ggsq" --for 0.7.0 -ctk f16 --drop cells -o a
+try kvtool convert "$fork/llama-q8_KV.ggsq" --for 0.7.0 -ctk f16 --drop cells --rotation none -o k
 try kvtool check k
+# Whether K and V are rotated is said by the user, and shown by the values.
+rotated=$fork/llamah64-q8_0-khad.ggsq
+try kvtool check --deep "$rotated"
+try kvtool convert "$rotated" --for 0.7.0 -ctk f16 -ctv f16 -o a
+try kvtool convert "$rotated" --for 0.7.0 -ctk f16 -ctv f16 --rotation hadamard -o a
+try kvtool convert "$rotated" --for 0.7.0 -ctk f16 -ctv f16 --rotation hadamard --model "$TESTDATA/models/llama-h64.gguf" -o h
+try kvtool diff h "$fork/llamah64-q8_0.ggsq"
 try kvtool check "$fork/qwen35.ggsq"
 kvtool convert "$old/v6-20240528-edc29433f-plain.ggsn" --set n_ff=97 -q -o d
 try kvtool diff "$old/v6-20240528-edc29433f-plain.ggsn" d
