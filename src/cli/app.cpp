@@ -70,7 +70,7 @@ int complain_about_extra(const CLI::App& app) {
 // What the parser found, without its internal terms.
 std::string in_plain_words(const CLI::ParseError& error) {
   constexpr std::string_view conversion = "Could not convert: ";
-  const std::string text = error.what();
+  std::string text = error.what();
   if (text.rfind(conversion, 0) == 0)
     return "not a valid number: " + text.substr(conversion.size());
   return text;

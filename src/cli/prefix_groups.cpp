@@ -87,6 +87,7 @@ std::vector<OtherShape> across_shapes(const PromptSet& set, std::uint64_t least)
     if (!fresh && at->second.shared < shared) at->second = {a, b, shared};
   }
   std::vector<OtherShape> list;
+  list.reserve(most.size());
   for (const auto& [shapes, pair] : most) list.push_back(pair);
   std::stable_sort(list.begin(), list.end(), [](const OtherShape& x, const OtherShape& y) {
     return x.shared > y.shared;

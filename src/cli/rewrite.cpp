@@ -136,8 +136,8 @@ void warn(const Plan& plan, const std::vector<std::string>& warnings, Json& figu
     fmt::print(stderr, "kvtool: {}: warning: {}\n", source_of(plan).name(), warning);
 }
 
-void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options, Json figures,
-            const std::vector<std::string>& lines) {
+void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options,
+            const Json& figures, const std::vector<std::string>& lines) {
   if (options.output == "-" && !options.dry_run) return;
   Printer out;
   if (options.json) {

@@ -51,7 +51,7 @@ void warn(const Plan& plan, const std::vector<std::string>& warnings, Json& figu
 
 // Figures of a rewrite: printed as JSON with --json, else as the given lines unless -q or the
 // output itself goes to standard output.
-void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options, Json figures,
-            const std::vector<std::string>& lines);
+void report(const Plan& plan, std::uint64_t size, const RewriteOptions& options,
+            const Json& figures, const std::vector<std::string>& lines);
 
 }  // namespace kvtool::cli

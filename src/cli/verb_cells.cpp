@@ -18,10 +18,10 @@ struct Options {
 
 // What a row shows, wherever it is printed.
 struct Row {
-  std::size_t memory;
-  std::size_t stream;
-  std::size_t index;  // in `cells`
-  std::size_t shown;  // in the file
+  std::size_t memory = 0;
+  std::size_t stream = 0;
+  std::size_t index = 0;  // in `cells`
+  std::size_t shown = 0;  // in the file
   const CellTable& cells;
   std::optional<TokenId> token;
 };

@@ -69,6 +69,7 @@ Json json_of(const std::vector<StreamReport>& reports) {
 
 std::vector<std::string> lines_of(const std::vector<StreamReport>& reports) {
   std::vector<std::string> lines;
+  lines.reserve(reports.size());
   for (const StreamReport& r : reports)
     lines.push_back(fmt::format("memory {} stream {}: {} -> {} cells, {} -> {} runs of {}",
                                 r.memory, r.stream, r.before.cells, r.after.cells, r.before.runs,

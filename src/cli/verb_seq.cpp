@@ -16,6 +16,7 @@ constexpr PositionRange all_positions{0, std::numeric_limits<std::int64_t>::max(
 
 std::vector<PositionRange> ranges_of(const std::vector<std::string>& texts) {
   std::vector<PositionRange> ranges;
+  ranges.reserve(texts.size());
   for (const std::string& text : texts) ranges.push_back(parse_positions(text));
   return ranges;
 }

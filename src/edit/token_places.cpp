@@ -154,6 +154,7 @@ TokenArea changed_tokens(const TokenArea& tokens, const TokenPlaces& places,
   require_whole_media(tokens, places, map);
   const std::vector<std::size_t> order = order_after(places, map);
   std::vector<TokenId> ids;
+  ids.reserve(order.size());
   for (const std::size_t i : order) ids.push_back(tokens.ids[i]);
   if (ids == tokens.ids) return tokens;
   require_understood(tokens);
