@@ -207,9 +207,7 @@ class PartDecision {
   const Tensor& after_;
   std::optional<std::uint32_t> known_;
   const char* question_;  // what has to be said where `known` is nothing
-  bool
-      as_it_is_;  // nobody named a loader that decides, and there are no words that would have to be
-                  // right
+  bool as_it_is_;  // no loader is named that decides, and no words would have to be right
 };
 
 // What a dump of the target shows for its attention cache number `cache`.
