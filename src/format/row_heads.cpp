@@ -48,16 +48,12 @@ void find_heads(const Source& source, Tensor& tensor) {
 
 // What is said of a stream whose cells do not lie apart.
 std::optional<std::string> note_of(const Stream& stream) {
-  for (const Layer& layer : stream.layers)
-    for (const Tensor* tensor : {&layer.k, &layer.v})
-      if (is_misaligned(*tensor)) {
-        const std::uint64_t cells = stream.cells.size();
-        return fmt::format(
-            "a cell has {} rows of {}, by their sums, and the file the first {} of {} "
-            "cells",
-            tensor->heads, info(tensor->type).name, whole_cells(*tensor, cells).count, cells);
-      }
-  return std::nullopt;
+  const Tensor* tensor = misaligned_tensor(stream);
+  if (tensor == nullptr) return std::nullopt;
+  const std::uint64_t cells = stream.cells.size();
+  return fmt::format(
+      "a cell has {} rows of {}, by their sums, and the file the first {} of {} cells",
+      tensor->heads, info(tensor->type).name, whole_cells(*tensor, cells).count, cells);
 }
 
 }  // namespace
@@ -70,6 +66,13 @@ void find_row_heads(Dump& dump) {
     }
     if (auto note = note_of(stream)) dump.notes.push_back(std::move(*note));
   });
+}
+
+const Tensor* misaligned_tensor(const Stream& stream) {
+  for (const Layer& layer : stream.layers)
+    for (const Tensor* tensor : {&layer.k, &layer.v})
+      if (is_misaligned(*tensor)) return tensor;
+  return nullptr;
 }
 
 }  // namespace kvtool::format

@@ -11,4 +11,7 @@ namespace kvtool::format {
 // Error(io).
 void find_row_heads(Dump& dump);
 
+// The first tensor of a stream that is_misaligned(), or nullptr.
+[[nodiscard]] const Tensor* misaligned_tensor(const Stream& stream);
+
 }  // namespace kvtool::format

@@ -1,21 +1,14 @@
 // Cells whose K the writer did not save, although it lists them.
 #include <fmt/format.h>
 
+#include "format/row_heads.h"
 #include "query/findings.h"
 
 namespace kvtool {
 namespace {
 
-// The first tensor of a stream whose cells do not lie apart.
-const Tensor* misaligned_tensor(const Stream& stream) {
-  for (const Layer& layer : stream.layers)
-    for (const Tensor* tensor : {&layer.k, &layer.v})
-      if (is_misaligned(*tensor)) return tensor;
-  return nullptr;
-}
-
 void check_stream(const Stream& stream, const std::string& where, Findings& findings) {
-  const Tensor* tensor = misaligned_tensor(stream);
+  const Tensor* tensor = format::misaligned_tensor(stream);
   if (tensor == nullptr) return;
   const WholeCells whole = whole_cells(*tensor, stream.cells.size());
   findings.error(
